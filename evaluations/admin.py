@@ -281,7 +281,9 @@ class SlotAdmin(ReadOnly):
 
 @admin.register(MarkingRound)
 class MarkingRoundAdmin(ReadOnly):
-    """Rounds with the random seed, which aliases and checks follow from."""
+    """Rounds, without the seed that aliases and checks follow from."""
+
+    exclude = ("hidden_seed",)
 
     def _note(self, request: HttpRequest, rows: list[int]) -> None:
         found = MarkingRound.objects.filter(pk__in=rows)

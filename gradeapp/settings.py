@@ -202,6 +202,7 @@ CACHES = {
     }
 }
 
+ONLY_MARKERS_MARK = env.flag("GRADEAPP_ONLY_MARKERS_MARK", default=False)
 # The password is asked for again before changes of people, at most once in five minutes
 CONFIRM_CHANGES = env.flag("CONFIRM_CHANGES", default=not DEMO)
 # And, unless it was given so many minutes ago, before a run that may cost more, and before exports

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from django.conf import LazySettings
 
 from evaluations.marking.desk.selectors.queue import has_work
 from evaluations.marking.desk.services.slot_order import MOST_ASIDE
 from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.desk.sql import own_counts
-from evaluations.marking.rounds.forms.round_plan import PlanForm
 from evaluations.models import HelpOffer, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
-from gradeapp.common.random_seeds import hard_to_guess
 from tests.conftest import make_user
 from tests.evaluations.marking_world import (
     answers_of,
@@ -143,21 +140,3 @@ def test_what_helpers_leave_of_a_queue_is_not_its_checks(
     assert claim_next(teacher, round=made, now=later(5)) is None
     assert not has_work(teacher, made, later(5))
     assert (planned, own_counts(teacher.pk)[made.pk]) == ((0, len(own)), (0, 0))
-
-
-def test_the_seed_that_the_form_of_a_round_offers_is_not_found_by_trying(db: None) -> None:
-    """The aliases follow from it: with six digits a teacher could try all of them in a minute."""
-    offered = [PlanForm().fields["random_seed"].initial for _n in range(5)]
-    assert max(offered) > 10**12
-
-
-def test_a_small_seed_is_replaced_by_one_that_follows_from_the_secret_key(
-    settings: LazySettings,
-) -> None:
-    settings.SECRET_KEY = "a" * 50
-    large = hard_to_guess(7)
-    assert 10**12 <= large < 2**53
-    assert (hard_to_guess(7), hard_to_guess(large), hard_to_guess(10**12)) == (large, large, 10**12)
-    assert hard_to_guess(8) != large
-    settings.SECRET_KEY = "b" * 50
-    assert hard_to_guess(7) != large

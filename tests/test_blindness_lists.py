@@ -17,8 +17,8 @@ from evaluations.facts.looks import SMALL_CELL
 from evaluations.models import Judge, Look, Response
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
-from questions.models import Question
-from questions.rules.vocabulary import Part
+from questions.models import Question, QuestionRevision
+from questions.rules.vocabulary import Part, QuestionType
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, small_round, subjective_question
 from tests.evaluations.report_world import JUDGE, judged, mark
@@ -77,11 +77,12 @@ def test_lists_and_searches_are_looks_at_all_runs_that_were_asked_for(
     tells += [f"{page}?outcome=wrong&repeat=7" for page in lists]
     tells += [f"{page}?part=subjective" for page in lists]
     beside = f"/runs/compare/{question.public_id}/"
-    tells += [beside, f"{beside}?run={run}&repeat=7"]
+    # The last one shows none of the responses, and which runs answered the question.
+    tells += [beside, f"{beside}?run={run}&repeat=7", f"{beside}?run={other}"]
     free = [f"{page}?part=objective" for page in lists]
     free += [f"{page}?task={choice.task.slug}" for page in lists]
     free += [f"{page}?q=zebra&run={other}" for page in searches]
-    free += [f"/runs/compare/{choice.public_id}/", f"{beside}?run={other}"]
+    free += [f"/runs/compare/{choice.public_id}/"]
     assert barred_by([*tells, *free], chosen, people, lead) == tells
 
 
@@ -217,3 +218,19 @@ def test_a_question_that_is_objective_for_a_while_keeps_looks_at_its_responses(
     assert logged_in(people[0]).get(f"/runs/responses/{response.public_id}/").status_code == 200
     Question.objects.filter(pk=question.pk).update(part=Part.SUBJECTIVE)
     assert refused([response], people, lead) == "looked"
+
+
+def test_responses_from_when_a_question_was_objective_are_marked_by_nobody(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """No looks at them were kept, and they answer another question."""
+    question, people = subjective_question(), [also(teacher, [Role.LEAD]), other_teacher]
+    (old,) = responses_to(question, 1)
+    QuestionRevision.objects.filter(pk=old.revision_id).update(
+        question_type=QuestionType.SINGLE_CHOICE
+    )
+    Question.objects.filter(pk=question.pk).update(part=Part.OBJECTIVE)
+    assert logged_in(people[0]).get(f"/runs/responses/{old.public_id}/").status_code == 200
+    Question.objects.filter(pk=question.pk).update(part=Part.SUBJECTIVE)
+    assert not Look.objects.filter(person=people[0]).exists()
+    assert refused([old], people, lead) == "no_responses"

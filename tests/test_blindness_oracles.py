@@ -33,7 +33,6 @@ from tests.evaluations.marking_world import (
     give,
     held_slot,
     responses_to,
-    round_over,
     small_round,
     subjective_question,
 )
@@ -200,33 +199,6 @@ def test_who_practises_on_one_model_marks_its_responses_nowhere_else(
     theirs = planned(others, [other_teacher, also(lead, [Role.LEAD])], None)
     assert logged_in(reader).get(f"/rounds/{theirs.public_id}/").status_code == 200
     assert refused(others, [reader, other_teacher], lead) == "looked"
-
-
-def test_a_practice_round_tells_models_in_its_file_or_if_there_is_one(
-    teacher: User, other_teacher: User, third_teacher: User, lead: User
-) -> None:
-    """Who reads its pages may mark the same responses in earnest if these are of two models."""
-    question = subjective_question()
-    people = [also(third_teacher, [Role.LEAD]), other_teacher]
-    for models in ((GPT, QWEN), (GPT,)):
-        chosen = [one for model in models for one in responses_to(question, 1, model)]
-        made = round_over(chosen, [teacher, other_teacher], practice=True)
-        for answer in answers_of(made):
-            for person in (teacher, other_teacher):
-                give(answer, person, ["3", "3", "6"])
-        close_round(made, acting_user=None, now=timezone.now())
-        client, page = logged_in(people[0]), f"/rounds/{made.public_id}/"
-        before = transaction.savepoint()
-        for shown in (page, f"/api/v1{page}"):
-            assert client.get(shown).status_code == 200
-            assert refused(chosen, people, lead) == ("" if len(models) > 1 else "looked"), shown
-            if len(models) == 1:
-                transaction.savepoint_rollback(before)
-                before = transaction.savepoint()
-        file = client.get(f"{page}marks.csv")
-        assert GPT.encode() in b"".join(file)  # type: ignore[arg-type]
-        assert refused(chosen, people, lead) == "looked"
-        transaction.savepoint_rollback(before)
 
 
 def test_a_planned_round_names_no_models_to_who_will_mark_and_bars_no_reader(

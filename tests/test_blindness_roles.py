@@ -393,10 +393,10 @@ def test_the_seed_of_a_round_is_known_to_nobody_who_marks_in_it(
     choice = {"responses": ResponseChoice(tuple(one.run_id for one in responses))}
     made = plan_round(settings, teachers=[person, other_teacher], acting_user=person, **choice)
     client, page = logged_in(person), f"/rounds/{made.public_id}/"
-    assert made.random_seed != 7, "not the number that was chosen for it"
+    assert made.lots_seed != 7, "not the number that was chosen for it"
     told = client.get(page, headers={"Accept-Language": "en"}).text
     told += client.get(f"/api/v1{page}").text + client.get("/api/v1/rounds/").text
-    assert str(made.random_seed) not in told
+    assert str(made.hidden_seed) not in told
     assert "Random seed" not in told
     of_one = ResponseChoice(choice["responses"].runs[:1])
     people = {"teachers": [person, other_teacher], "acting_user": person}

@@ -19,10 +19,10 @@ from evaluations.capability.selectors.capability_desk import ReviewDesk, Reviewe
 from evaluations.capability.selectors.capability_sample import reviewable_runs
 from evaluations.capability.services.capability_judging import LONGEST_NOTE
 from evaluations.capability.services.capability_review import MOST_PER_TASK
-from evaluations.marking.rounds.selectors.round_choice import possible_teachers
 from evaluations.models import Run
 from evaluations.runs.forms.choices import RunsField
 from evaluations.statistics.policies import Policy
+from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
@@ -79,7 +79,7 @@ class ReviewForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["runs"].queryset = reviewable_runs()  # type: ignore[attr-defined]
-        self.fields["reviewers"].queryset = possible_teachers()  # type: ignore[attr-defined]
+        self.fields["reviewers"].queryset = possible_markers()  # type: ignore[attr-defined]
         self.fields["policy"].choices = choices_of(Policy)  # type: ignore[attr-defined]
         self.fields["random_seed"].initial = secrets.randbelow(2**53)
 

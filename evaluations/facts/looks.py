@@ -12,7 +12,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, Job, Look, MarkingRound, Response, Run
-from evaluations.models.vocabulary import NOT_CLOSED, RunPurpose
+from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RunPurpose
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -43,25 +43,23 @@ def record_rounds(rounds: Collection[MarkingRound], *, acting_user: User, page: 
         return
     keys = sorted({one.pk for one in rounds})
     _keep_rounds(keys, acting_user, page)
-    if page != PLAN:
-        practice = sorted({one.pk for one in rounds if one.practice})
-        record_runs(_runs_of_one_model(practice), acting_user=acting_user, page=page)
+    if page == PLAN:
+        _keep_of_one_model(keys, acting_user)
     _note(keys, acting_user, page)
 
 
-def _runs_of_one_model(rounds: Iterable[int]) -> set[int]:
-    """Return the runs of those of *rounds* that are over one model, which is that of each text.
+def _keep_of_one_model(rounds: Collection[int], person: User) -> None:
+    """Keep looks at the responses whose model the plan of their round tells.
 
-    Pages of other practice rounds tell of no response which model wrote it.
+    It names the models of a round, seed answers apart: no other of them has answered the question.
     """
-    found: set[int] = set()
-    for key in rounds:
-        answers = BlindAnswer.objects.filter(round=key, response__run=OuterRef("pk"))
-        rows = Run.objects.filter(Exists(answers)).values_list("pk", "language_model")
-        runs = dict(rows.order_by())
-        if len(set(runs.values())) == 1:
-            found |= runs.keys()
-    return found
+    answers = BlindAnswer.objects.exclude(role=AnswerRole.SEED).order_by()
+    same = answers.filter(round=OuterRef("round"), question=OuterRef("question"))
+    others = same.exclude(response__run__language_model=OuterRef("response__run__language_model"))
+    own = Look.objects.filter(person=person, response=OuterRef("response"))
+    alone = answers.filter(~Exists(own), ~Exists(others), round__in=rounds)
+    seen = alone.values_list("response", flat=True).distinct()
+    record_views(list(seen), acting_user=person, page=PLAN)
 
 
 def note_round_taken(marking_round: MarkingRound, *, acting_user: User) -> None:
@@ -193,12 +191,12 @@ def _of_responses(marking_round: MarkingRound) -> list[QuerySet[Look]]:
     """Return the looks at other responses, or at marks, of the questions of a round.
 
     Whoever knows what some models answered to a question can tell the others by elimination, so it
-    does not matter which of its responses they saw. Of other rounds, except practice, those count
-    in which a response to one of the questions was marked; not looks at a plan, without a mark yet.
+    does not matter which of its responses they saw. A look at another round with one of the
+    questions counts whatever its state, because marks may be returned later and pages show more
+    than marks: references of seed answers, models, what a judge opened. One at a plan does not.
     """
     asked = BlindAnswer.objects.filter(round=marking_round).order_by().values("question")
-    marked = BlindAnswer.objects.filter(question__in=asked, slots__marked=True).order_by()
-    others = marked.filter(round__practice=False).exclude(round=marking_round)
+    others = BlindAnswer.objects.filter(question__in=asked).exclude(round=marking_round).order_by()
     answered = Response.objects.filter(run=OuterRef("run"), question__in=asked)
     return [
         Look.objects.filter(round__in=others.values("round").distinct()).exclude(page=PLAN),

@@ -17,7 +17,6 @@ from evaluations.facts.looks import PLAN, in_batches, record_rounds, record_runs
 from evaluations.facts.params import ReportParams
 from evaluations.models import (
     ArbiterMark,
-    BlindAnswer,
     CapabilityJudgement,
     FinalMark,
     ImportedRun,
@@ -77,7 +76,6 @@ def keep_trail_looks(entries: Entries, reader: User) -> None:
     others = entries.exclude(actor=reader).order_by()
     for planned in _named(others.filter(tag=Tag.ROUND_PLANNED), ROUNDS):
         _see_rounds(planned, reader, PLAN)
-        _see([_of_one_model(planned)], reader)
     for shown in _named(others.filter(tag__in=OF_ROUNDS), ROUNDS):
         _see_rounds(shown, reader, PAGE)
     _see(_named(others.filter(tag__in=OF_RESPONSES), RESPONSES), reader)
@@ -125,18 +123,6 @@ def _see_rounds(rounds: Collection[int], reader: User, page: str) -> None:
         known = known.exclude(page=PLAN)
     new = MarkingRound.objects.filter(pk__in=rounds).exclude(pk__in=known.values("round"))
     record_rounds(list(new), acting_user=reader, page=page)
-
-
-def _of_one_model(rounds: Collection[int]) -> set[int]:
-    """Return the responses whose model the runs of their round tell: no other has the question."""
-    models: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
-    responses: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
-    rows = BlindAnswer.objects.filter(round__in=rounds).order_by()
-    names = ("round", "response__question", "response", "response__run__language_model")
-    for one, question, response, model in rows.values_list(*names):
-        models[one, question].add(model)
-        responses[one, question].add(response)
-    return {key for group, own in responses.items() if len(models[group]) == 1 for key in own}
 
 
 def _keep_files(entries: Entries, reader: User) -> None:

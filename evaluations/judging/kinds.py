@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
+from evaluations.facts.looks import record_views
 from evaluations.judging.forms import JudgeForm
 from evaluations.judging.selectors import (
     check_of_run,
@@ -99,8 +101,20 @@ class JudgeKind(RunKind):
         """Return the note that answers are judged as they come, and the check of the judge."""
         return [
             Panel("evaluations/judging/_judged_run.html", position=PanelPosition.TOP),
-            Panel("evaluations/judging/_check.html", check_of_run(run, user)),
+            Panel(
+                "evaluations/judging/_check.html",
+                check_of_run(run) | _repeated_texts(run.judged_run, user),
+            ),
         ]
+
+
+def _repeated_texts(run: Run | None, user: User) -> dict[str, Any]:
+    """Return the notice of one text to many questions: a look at each of them under its model."""
+    context = repeated_texts_of(run, user)
+    if context["repeated"] is not None:
+        seen = context["repeated"].responses.values_list("pk", flat=True)
+        record_views(list(seen), acting_user=user, page="repeated")
+    return context
 
 
 class JudgeFollower(Follower):
@@ -141,7 +155,7 @@ class JudgeFollower(Follower):
             return []
         context = {
             **judges_of_run(run),
-            **repeated_texts_of(run, user),
+            **_repeated_texts(run, user),
             "judge_form": JudgeForm(run=run),
             "imported_judges": imported_judges(run),
             "sees_judgements": user.may(Capability.SEE_JUDGEMENTS),

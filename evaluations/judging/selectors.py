@@ -171,7 +171,7 @@ def runs_left_out(judge: Judge, dataset: Dataset) -> list[RepeatedTexts]:
     return list(waiting.distinct().select_related("run__language_model").order_by("run"))
 
 
-def check_of_run(run: Run, user: User) -> dict[str, Any]:
+def check_of_run(run: Run) -> dict[str, Any]:
     """Return the context of the check on the page of the judge run *run*, with its condition."""
     assert run.judge is not None  # a judge run has one
     judge = Judge.objects.select_related("current_check").get(pk=run.judge.pk)
@@ -196,7 +196,6 @@ def check_of_run(run: Run, user: User) -> dict[str, Any]:
     assert run.endpoint is not None  # it was called
     assert judged is not None  # a judge run has one
     return {
-        **repeated_texts_of(judged, user),
         "unproven": not is_proven(judge),
         "family": family_with(run.endpoint, judged),
         "judged_model": judged.language_model.name,

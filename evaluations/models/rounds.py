@@ -33,6 +33,10 @@ class MarkingRound(models.Model):
     With ``arbiter_marks_first`` the lead who arbitrates gives a mark before seeing the others.
     ``judge_check_share`` (0 to 1 of full marks; None: never) is how far all judges may be from a
     single mark or the mean of two before one more teacher is asked.
+
+    A sample of questions follows from ``random_seed``, which leads choose. Aliases, queues, seed
+    answers and checks follow from ``hidden_seed``, which is drawn and shown to nobody; None: from
+    ``random_seed`` too.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -58,6 +62,7 @@ class MarkingRound(models.Model):
     arbiter_marks_first = models.BooleanField(default=False, db_default=False)
     judge_check_share = models.DecimalField(max_digits=4, decimal_places=3, null=True)
     random_seed = models.BigIntegerField()
+    hidden_seed = models.BigIntegerField(null=True)
     seed_first = models.PositiveSmallIntegerField(default=60)
     seed_first_every = models.PositiveSmallIntegerField(default=10)
     seed_later_every = models.PositiveSmallIntegerField(default=20)
@@ -97,6 +102,11 @@ class MarkingRound(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def lots_seed(self) -> int:
+        """The seed that aliases, queues and checks follow from."""
+        return self.random_seed if self.hidden_seed is None else self.hidden_seed
 
 
 class RoundTeacher(models.Model):

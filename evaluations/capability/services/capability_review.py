@@ -26,8 +26,8 @@ from evaluations.models import (
 )
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.statistics.policies import Policy
+from gradeapp.accounts.markers import check_markers
 from gradeapp.accounts.models import User
-from gradeapp.accounts.roles import Capability
 from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -57,7 +57,7 @@ def open_review(
     BadInput with one sentence where the review could not work.
     """
     name = _checked_name(name, runs)
-    _check_people(reviewers, reviewers_each)
+    _check_people(reviewers, reviewers_each, acting_user)
     _check_choice(runs, per_task)
     planned = plan_review(runs, policy, per_task, random_seed, acting_user=acting_user)
     drawn = planned.responses
@@ -168,18 +168,20 @@ def _checked_name(name: str, runs: Sequence[Run]) -> str:
     return name
 
 
-def _check_people(reviewers: Sequence[User], each: int) -> None:
+def _check_people(reviewers: Sequence[User], each: int, acting_user: User | None) -> None:
     if each not in (1, 2):
         raise BadInput(_("A response must have one or two reviewers."))
     if len({person.pk for person in reviewers}) != len(reviewers):
         raise BadInput(_("A reviewer is listed twice."))
     if sentence := too_few_reviewers(len(reviewers), each):
         raise BadInput(sentence, code="too_few_reviewers")
-    for person in reviewers:
-        if not person.may(Capability.MARK):
-            raise BadInput(
-                _("%(name)s is not allowed to mark.") % {"name": person}, code="not_a_marker"
-            )
+    check_markers(reviewers)
+    if acting_user in reviewers:
+        raise BadInput(
+            _("%(name)s chooses the runs and knows their models, so cannot be a reviewer.")
+            % {"name": acting_user},
+            code="opened",
+        )
 
 
 def _check_choice(runs: Sequence[Run], per_task: int) -> None:

@@ -9,10 +9,11 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.judging.sampling.services import SampleWish
-from evaluations.marking.rounds.selectors.round_choice import markable_runs, possible_teachers
+from evaluations.marking.rounds.selectors.round_choice import markable_runs
 from evaluations.models import Judge, Run
 from evaluations.runs.forms.choices import RunChoice
 from evaluations.schemes import Scheme
+from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
@@ -34,7 +35,7 @@ class TeachersForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
-        fields["teachers"].queryset = possible_teachers()
+        fields["teachers"].queryset = possible_markers()
         fields["scheme"].choices = choices_of(Scheme)
         fields["scheme"].initial = Scheme.fitting(fields["teachers"].queryset.count()).value
 

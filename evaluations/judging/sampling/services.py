@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from evaluations.schemes import Scheme
 from evaluations.statistics.sample_plan import Stratum, needed, planned
 from evaluations.statistics.total_estimate import SampledRow, of_stream, strata_of
 from gradeapp.accounts.models import User
+from gradeapp.common.random_seeds import new_seed
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.rules.vocabulary import Stream
 
@@ -189,7 +189,7 @@ def open_sample(
     """
     _refuse_who_chose([acting_user], teachers)
     if random_seed is None:
-        random_seed = secrets.randbelow(2**53)
+        random_seed = new_seed()
     parts: tuple[MarkingSample, ...] = ()
     state = None
     if follows is not None:
@@ -212,7 +212,8 @@ def open_sample(
         teachers=teachers,
         acting_user=acting_user,
         name=name,
-        random_seed=secrets.randbelow(2**53),
+        random_seed=random_seed,
+        hidden_seed=new_seed(),
         scheme=scheme,
     )
     return MarkingSample.objects.create(

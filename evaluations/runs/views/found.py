@@ -12,7 +12,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluations.facts.looks import record_scope
+from evaluations.facts.looks import record_scope, record_views
 from evaluations.models import Response
 from evaluations.runs.forms.found import SearchPageFilter
 from evaluations.runs.selectors import found_responses as reading
@@ -111,6 +111,9 @@ def compare_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     shown = wanted or [one.response.run_id for one in beside]
     asked = reading.searchable().filter(question=question, run__in=shown)
     record_scope(asked, acting_user=request.user, page="responses")
+    # The list of runs to choose from tells which of them have answered the question.
+    answered = reading.searchable().filter(question=question).values_list("pk", flat=True)
+    record_views(list(answered), acting_user=request.user, page="responses")
     count_items(request.user, "response", (one.response.public_id for one in beside))
     assert question.current is not None
     context = {

@@ -90,13 +90,18 @@ def test_so_many_of_each_task_from_the_random_seed_and_only_of_the_chosen_runs()
     assert [len(task.drawn) for task in both.tasks] == [4, 4]
 
 
-def test_a_review_freezes_what_was_read_and_what_it_got(teacher: User) -> None:
-    review = review_of(wrong_answers(1), [teacher], acting_user=teacher)
+def test_a_review_freezes_what_was_read_and_what_it_got(teacher: User, lead: User) -> None:
+    review = review_of(wrong_answers(1), [teacher], acting_user=lead)
     (item,) = items_of(review)
     assert (item.read, item.points, item.full) == (["B"], 0, 6)
     assert item.revision == item.response.revision
     entry = AuditEntry.objects.get(tag=Tag.REVIEW_OPENED)
-    assert (entry.actor, entry.detail) == (teacher, {"answers": 1, "reviewers": 1, "each": 1})
+    assert (entry.actor, entry.detail) == (lead, {"answers": 1, "reviewers": 1, "each": 1})
+
+
+def test_who_opens_a_review_knows_its_models_and_reviews_nothing(teacher: User) -> None:
+    with pytest.raises(BadInput, match="knows their models, so cannot be a reviewer"):
+        review_of(wrong_answers(1), [teacher], acting_user=teacher)
 
 
 def test_judgements_are_spread_evenly_and_nobody_judges_an_answer_twice(

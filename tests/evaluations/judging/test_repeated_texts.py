@@ -11,7 +11,7 @@ from evaluations.facts.judged_marks import calibration_of
 from evaluations.facts.params import ReportParams
 from evaluations.judging.services import ensure_judge, start_judge_run
 from evaluations.judging.services.repeated_texts import look_for_repeated_texts
-from evaluations.models import RepeatedTexts, Run
+from evaluations.models import Look, RepeatedTexts, Run
 from evaluations.statistics.tally import ALL
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -73,6 +73,8 @@ def test_a_run_of_one_text_is_left_out_until_somebody_reviewed_it(
         assert SAID in page
         assert "Reviewed: compare again" in page
         assert CONSTANT[:30] in page
+    # It quotes them under their model.
+    assert Look.objects.filter(person=lead, response__in=found.responses.all()).count() == 20
     review = reverse("runs:repeated-reviewed", args=[run.pk])
     assert logged_in(curator).post(review).status_code == 403
     assert client.post(review).status_code == 302

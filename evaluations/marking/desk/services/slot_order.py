@@ -100,7 +100,7 @@ def _first_blocks(
 ) -> Iterator[Claimable]:
     """Yield what others left in the blocks that come first when *teacher* helps out."""
     blocks = sorted(
-        (_lot(one.random_seed, teacher.pk, "block", question), place, question)
+        (_lot(one.lots_seed, teacher.pk, "block", question), place, question)
         for place, one in enumerate(rounds)
         for question in _questions(one.pk, one.created_at)
     )
@@ -119,8 +119,8 @@ def _by_lot(
     for one in rounds:
         rows = _free(teacher, one, now).filter(which).exclude(holder=teacher).order_by()
         for slot, answer, question in rows.values_list("pk", "answer", "answer__question"):
-            block = _lot(one.random_seed, teacher.pk, "block", question)
-            place = _lot(one.random_seed, teacher.pk, "response", answer)
+            block = _lot(one.lots_seed, teacher.pk, "block", question)
+            place = _lot(one.lots_seed, teacher.pk, "response", answer)
             placed.append((block, place, Claimable(slot, one.lease_minutes)))
     for _block, _place, claimable in sorted(placed):
         yield claimable

@@ -12,7 +12,6 @@ from evaluations.marking.rounds.selectors.round_choice import (
     ResponseChoice,
     SeedWish,
     markable_runs,
-    possible_teachers,
 )
 from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
 from evaluations.models import MarkingNotes, MarkingRound
@@ -29,8 +28,9 @@ from evaluations.schemes import (
     Scheme,
 )
 from gradeapp import api_fields
+from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
-from gradeapp.common.random_seeds import hard_to_guess
+from gradeapp.common.random_seeds import new_seed
 from questions.models import Knowledge, Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject
 
@@ -142,7 +142,7 @@ def share(default: Decimal | None) -> api_fields.DecimalField:
 def teachers_field() -> serializers.SlugRelatedField[User]:
     """Teachers by their usernames."""
     return serializers.SlugRelatedField(
-        slug_field="username", many=True, queryset=possible_teachers(), allow_empty=False
+        slug_field="username", many=True, queryset=possible_markers(), allow_empty=False
     )
 
 
@@ -188,10 +188,6 @@ class NewRoundSerializer(Strict):
     practice = serializers.BooleanField(default=False)
     random_seed = api_fields.IntegerField(min_value=0, max_value=2**62)
 
-    def validate_random_seed(self, given: int) -> int:
-        """Aliases and queues follow from it, so a teacher must not find it by trying."""
-        return hard_to_guess(given)
-
     def validate_task_tolerances(self, given: dict[str, Decimal]) -> dict[int, Decimal]:
         """Tasks by their slugs become tasks by their keys."""
         known = dict(Task.objects.filter(slug__in=given).values_list("slug", "pk"))
@@ -216,6 +212,7 @@ class NewRoundSerializer(Strict):
         said = self.validated_data
         return RoundSettings(
             **{name: said[name] for name in SETTINGS},
+            hidden_seed=new_seed(),
             scheme=Scheme(said["scheme"]),
             task_tolerances=said["task_tolerances"],
             seeds=SeedWish(said["seeds_taken"], said["seeds_premarked"]),

@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.marking.desk.forms.marks import mark_field
 from evaluations.marking.desk.services.drafts import LONGEST_COMMENT
 from evaluations.marking.rounds.forms.round_plan import LocalTimeField
-from evaluations.marking.rounds.selectors.round_choice import possible_teachers
 from evaluations.marking.rounds.selectors.seed_answers import SeedCase
 from evaluations.marking.rounds.services.marking_notes import LONGEST_NOTES
 from evaluations.models import MarkingRound
+from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
 from gradeapp.common import number_fields
 
@@ -39,7 +39,7 @@ class MoreTeachersForm(forms.Form):
         super().__init__(data)
         pool = marking_round.pool.values("teacher")
         teachers: Any = self.fields["teachers"]
-        teachers.queryset = possible_teachers().exclude(pk__in=pool)
+        teachers.queryset = possible_markers().exclude(pk__in=pool)
 
 
 class MarkingNotesForm(forms.Form):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
@@ -17,7 +16,6 @@ from evaluations.marking.rounds.selectors.round_choice import (
     SeedWish,
     markable_runs,
     offers,
-    possible_teachers,
 )
 from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
 from evaluations.models import Run
@@ -32,11 +30,12 @@ from evaluations.schemes import (
     DEFAULT_WINDOW_MINUTES,
     Scheme,
 )
+from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.named import Named
-from gradeapp.common.random_seeds import hard_to_guess
+from gradeapp.common.random_seeds import new_seed
 from questions.forms.filters import difficulty_choices
 from questions.models import Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject
@@ -243,10 +242,10 @@ class PlanForm(forms.Form):
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
         fields["runs"].queryset = markable_runs()
-        fields["teachers"].queryset = possible_teachers()
+        fields["teachers"].queryset = possible_markers()
         fields["scheme"].choices = choices_of(Scheme)
         fields["scheme"].initial = Scheme.fitting(fields["teachers"].queryset.count()).value
-        fields["random_seed"].initial = secrets.randbelow(2**53)
+        fields["random_seed"].initial = new_seed()
         found = offers()
         runs: Any = fields["runs"].queryset
         fields["runs"].widget.datasets = dict(runs.values_list("pk", "dataset"))
@@ -272,9 +271,6 @@ class PlanForm(forms.Form):
     def tolerances(self) -> list[forms.BoundField]:
         """A field for the tolerance of each task."""
         return [self[name] for name in self.own_tolerances]
-
-    def clean_random_seed(self) -> int:
-        return hard_to_guess(self.cleaned_data["random_seed"])
 
     def clean_window_minutes(self) -> int:
         """The usual time where none is given."""
@@ -316,6 +312,7 @@ class PlanForm(forms.Form):
         own = {name: data[name] for name in self.own_tolerances if data[name] is not None}
         return RoundSettings(
             **{name: data[name] for name in same},
+            hidden_seed=new_seed(),
             scheme=Scheme(data["scheme"]),  # type: ignore[call-arg]
             tolerance_share=data["tolerance_percent"] / 100,
             task_tolerances={int(name.split("-")[1]): points for name, points in own.items()},

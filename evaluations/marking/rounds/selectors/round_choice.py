@@ -9,11 +9,10 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from evaluations.facts.looks import SUBJECTIVE_TYPES
 from evaluations.marking.rules.drawing import Id, sample_per_group, shuffled
 from evaluations.models import FinalMark, Response, Run
 from evaluations.models.vocabulary import RoundStatus, RunPurpose
-from gradeapp.accounts.models import User
-from gradeapp.accounts.roles import ROLE_CAPABILITIES, Capability
 from questions.models import Knowledge, Rubric, Task
 from questions.rules.vocabulary import ItemStatus, Part
 from questions.selectors.rubrics import counting_versions
@@ -105,19 +104,14 @@ def markable_runs() -> QuerySet[Run]:
     """Runs that have a response to be marked, newest first."""
     return (
         Run.objects.filter(
-            purpose=RunPurpose.ANSWER, responses__question__part=Part.SUBJECTIVE.value
+            purpose=RunPurpose.ANSWER,
+            responses__question__part=Part.SUBJECTIVE.value,
+            responses__revision__question_type__in=SUBJECTIVE_TYPES,
         )
         .select_related("language_model", "dataset")
         .distinct()
         .order_by("-id")
     )
-
-
-def possible_teachers() -> QuerySet[User]:
-    """Everybody who may mark and log in, by name."""
-    markers = [role for role, may in ROLE_CAPABILITIES.items() if Capability.MARK in may]
-    people = User.objects.filter(is_active=True, groups__name__in=markers)
-    return people.distinct().order_by("display_name", "username")
 
 
 def offers() -> Offers:
@@ -157,18 +151,22 @@ def chosen_responses(choice: ResponseChoice, random_seed: int) -> list[Response]
     return [response for response in responses if response.question_id in drawn]
 
 
-def contents_of(choice: ResponseChoice, seeds: SeedWish, random_seed: int) -> Contents:
+def contents_of(
+    choice: ResponseChoice, seeds: SeedWish, random_seed: int, hidden_seed: int | None = None
+) -> Contents:
     """The *choice* parted into responses and seed answers, and the seed answers from elsewhere.
 
-    A response that is taken out to be pre-marked leaves one of its question at least.
+    A response that is taken out to be pre-marked leaves one of its question at least. Seed answers
+    follow from *hidden_seed* if there is one.
     """
     chosen = chosen_responses(choice, random_seed)
+    lots = random_seed if hidden_seed is None else hidden_seed
     rubrics = counting_versions({response.question_id for response in chosen})
-    premarked = _drawn_to_premark(chosen, seeds.premarked, random_seed)
+    premarked = _drawn_to_premark(chosen, seeds.premarked, lots)
     return Contents(
         answers=tuple(response for response in chosen if response.pk not in premarked),
         premarked=tuple(response for response in chosen if response.pk in premarked),
-        taken=tuple(_taken_elsewhere(chosen, rubrics, seeds.taken, random_seed)),
+        taken=tuple(_taken_elsewhere(chosen, rubrics, seeds.taken, lots)),
         rubrics=rubrics,
         task_of={response.question_id: response.question.task_id for response in chosen},
     )
@@ -232,8 +230,12 @@ def _taken_elsewhere(
 
 
 def markable() -> Q:
-    """Responses that a person may have to mark."""
+    """Responses that a person may have to mark.
+
+    Not those that were given while the question was an objective one: of these no looks are kept.
+    """
     return Q(
+        revision__question_type__in=SUBJECTIVE_TYPES,
         run__purpose=RunPurpose.ANSWER,
         question__part=Part.SUBJECTIVE.value,
         question__status=ItemStatus.ACTIVE.value,

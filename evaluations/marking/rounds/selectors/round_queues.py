@@ -28,7 +28,7 @@ def planned_places(marking_round: MarkingRound) -> list[QueuePlace]:
     own = answers.exclude(role=AnswerRole.SEED, seed_answer__isnull=False)
     items = list(own.order_by(*BY_BLOCK).values_list("response", "question"))
     checks = checks_of(marking_round, pool)
-    return plan_round(items, pool, marks, marking_round.random_seed, checks)
+    return plan_round(items, pool, marks, marking_round.lots_seed, checks)
 
 
 def checks_of(marking_round: MarkingRound, teachers: Sequence[int]) -> Checks:

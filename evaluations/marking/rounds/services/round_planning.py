@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -48,6 +47,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.plain_number import plain
+from gradeapp.common.random_seeds import new_seed
 
 BATCH = 1000
 FINEST = Decimal("0.0001")
@@ -65,16 +65,16 @@ def plan_round(
 
     Every response gets an alias in shuffled order. Seed answers that were taken
     from closed rounds have their reference mark; the others wait for the lead's.
-    Who marks what is laid down when the round starts. Aliases and checks follow from the random
-    seed: that of somebody who will mark is replaced by one that nobody knows. Raises BadInput with
-    one sentence where the round could not work, or, except in a practice round, where
-    *acting_user* would mark responses to a question that one model alone has answered among them,
-    or one of *teachers* responses that they pasted themselves or saw the model or marks of.
+    Who marks what is laid down when the round starts. Where *acting_user* marks too, the hidden
+    seed is drawn if there is none. Raises BadInput with one sentence where the round could not
+    work, or, except in a practice round, where *acting_user* would mark responses to a question
+    that one model alone has answered among them, or one of *teachers* responses that they pasted
+    themselves or saw the model or marks of.
     """
     marks_too = acting_user in teachers
-    if marks_too:
-        settings = replace(settings, random_seed=secrets.randbelow(2**53))
-    contents = contents_of(responses, settings.seeds, settings.random_seed)
+    if marks_too and settings.hidden_seed is None:
+        settings = replace(settings, hidden_seed=new_seed())
+    contents = contents_of(responses, settings.seeds, settings.random_seed, settings.hidden_seed)
     one_more = settings.judge_check_share is not None
     check_people(teachers, settings.scheme, one_more=one_more)
     check_settings(settings, now)
@@ -149,9 +149,9 @@ def _freeze(made: MarkingRound, contents: Contents, teachers: int) -> None:
 
 def _numbers(made: MarkingRound, responses: Sequence[Response], teachers: int) -> dict[int, int]:
     """The number behind each response's alias."""
-    order = shuffled((response.pk for response in responses), made.random_seed, "alias")
+    order = shuffled((response.pk for response in responses), made.lots_seed, "alias")
     highest = highest_alias_of(made, len(responses), teachers)
-    drawn = draw_numbers(len(order), highest, (), made.random_seed, "alias number")
+    drawn = draw_numbers(len(order), highest, (), made.lots_seed, "alias number")
     return {int(key): number for key, number in zip(order, sorted(drawn), strict=True)}
 
 

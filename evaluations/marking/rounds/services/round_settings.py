@@ -26,8 +26,8 @@ from evaluations.schemes import (
     DEFAULT_WINDOW_MINUTES,
     Scheme,
 )
+from gradeapp.accounts.markers import check_markers
 from gradeapp.accounts.models import User
-from gradeapp.accounts.roles import Capability
 from gradeapp.common.name_checks import check_name_is_plain
 from gradeapp.common.refusals import BadInput
 from questions.models import Rubric
@@ -53,7 +53,8 @@ class RoundSettings:
     revised for ``window_minutes``, with ``window_ends_with_block`` at most until its
     teacher marks another question. The marks of a ``practice`` round reach no report.
     ``judge_check_share`` is a share of full marks from 0 to 1: where all judges are farther from
-    the teachers' mark, one more teacher is asked; None for never.
+    the teachers' mark, one more teacher is asked; None for never. For the two seeds see
+    ``MarkingRound``.
     """
 
     name: str
@@ -78,12 +79,14 @@ class RoundSettings:
     marking_notes: str = ""
     notes_to_judge: bool = False
     practice: bool = False
+    hidden_seed: int | None = None
 
     def columns(self) -> dict[str, object]:
         """The settings as the round's row holds them."""
         return {
             "name": self.name.strip(),
             "random_seed": self.random_seed,
+            "hidden_seed": self.hidden_seed,
             "scheme": self.scheme,
             "tolerance_points": self.tolerance_points,
             "tolerance_share": self.tolerance_share,
@@ -195,15 +198,6 @@ def check_planner(planner: User | None, known: Collection[int], responses: int) 
         )
     values = {"name": planner, "known": len(known), "number": responses}
     raise BadInput(words % values, code="planned")
-
-
-def check_markers(teachers: Sequence[User]) -> None:
-    """Raise BadInput for somebody who may not mark."""
-    for teacher in teachers:
-        if not teacher.may(Capability.MARK):
-            raise BadInput(
-                _("%(name)s is not allowed to mark.") % {"name": teacher}, code="not_a_marker"
-            )
 
 
 def too_few_teachers(teachers: int, scheme: Scheme) -> str:

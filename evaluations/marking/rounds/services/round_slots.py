@@ -43,7 +43,7 @@ def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
     for answer, planned, holder in rows.values_list("answer", "planned", "holder"):
         roles[answer] |= {person for person in (planned, holder) if person is not None}
     teachers = list(made.pool.order_by("teacher").values_list("teacher", flat=True))
-    shares = share_with_new_teachers(left, roles, new_teachers, teachers, made.random_seed)
+    shares = share_with_new_teachers(left, roles, new_teachers, teachers, made.lots_seed)
     checks = checks_of(made, new_teachers)
     moved: list[Slot] = []
     places: list[QueuePlace] = []
@@ -51,7 +51,7 @@ def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
     for new_teacher, marks in shares.items():
         slot_at = {responses[int(mark.item)]: int(mark.key) for mark in marks}
         queue = [Placed(responses[int(mark.item)], mark.block) for mark in marks]
-        hidden = with_checks(queue, checks, Lots(made.random_seed, new_teacher))
+        hidden = with_checks(queue, checks, Lots(made.lots_seed, new_teacher))
         for order, place in enumerate(hidden, start=1):
             if place.role is Role.OWN:
                 moved.append(Slot(pk=slot_at[int(place.item)], planned_id=new_teacher, order=order))
@@ -112,7 +112,7 @@ def _repeat_answers(made: MarkingRound, firsts: Sequence[int], teachers: int) ->
         len(firsts),
         highest_alias_of(made, originals, teachers),
         taken,
-        made.random_seed,
+        made.lots_seed,
         "repeat alias",
     )
     return BlindAnswer.objects.bulk_create(

@@ -13,12 +13,13 @@ from evaluations.facts.answer_facts import record_finals
 from evaluations.facts.looks import refuse_who_knows, refuse_who_looked
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
-from evaluations.marking.rounds.services.round_settings import RoundSettings, check_markers
+from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.round_slots import create_slots, share_out
 from evaluations.marking.services.finalizing import close_windows, finalize_due
 from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher, Slot
 from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RoundStatus
 from evaluations.schemes import FinalRule
+from gradeapp.accounts.markers import check_markers, check_other_roles
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -59,8 +60,9 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
     with transaction.atomic():
         _change(marking_round, (RoundStatus.PLANNED,), RoundStatus.OPEN)
         if not marking_round.practice:
-            pool = marking_round.pool.filter(left_at=None).values_list("teacher_id", flat=True)
-            refuse_who_knows(marking_round, list(pool))
+            pool = User.objects.filter(pools__in=marking_round.pool.filter(left_at=None))
+            check_other_roles(pool)
+            refuse_who_knows(marking_round, [teacher.pk for teacher in pool])
         without = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer=None)
         ordinary = without.update(role=AnswerRole.ANSWER)
         slots = create_slots(marking_round)

@@ -15,7 +15,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from evaluations.facts.looks import PLAN, record_view, record_views
+from evaluations.facts.looks import PLAN, record_view
 from evaluations.marking.rounds.forms.round_life import DeadlineForm, MoreTeachersForm
 from evaluations.marking.rounds.selectors import rounds
 from evaluations.marking.rounds.selectors.kept_drafts import kept_drafts
@@ -106,10 +106,6 @@ def _planned_page(
     in_pool = rounds.marks_in(marking_round, request.user)
     if not in_pool:  # who sees the random seed knows the aliases and checks that follow from it
         record_view(marking_round, acting_user=request.user, page=PLAN)
-        if len(rounds.models_in(marking_round)) == 1:  # which is that of each response
-            new = marking_round.answers.exclude(response__looks__person=request.user)
-            seen = list(new.order_by().values_list("response", flat=True))
-            record_views(seen, acting_user=request.user, page=PLAN)
     scheme = Scheme(marking_round.scheme)
     answers = marking_round.answers
     context = _life(marking_round) | {

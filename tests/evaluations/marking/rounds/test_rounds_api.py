@@ -14,7 +14,6 @@ from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
-from gradeapp.common.random_seeds import hard_to_guess
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, small_round, subjective_question
 
@@ -42,6 +41,33 @@ def plan_for(people: list[User], responses: int = 3, **fields: Any) -> dict[str,
     } | fields
 
 
+PLACES = (ROUNDS, "/rounds/")
+
+
+def keys() -> list[int]:
+    return list(MarkingRound.objects.values_list("pk", flat=True))
+
+
+def test_aliases_follow_from_no_number_that_somebody_chose_or_can_read(
+    lead: User, admin: User, teacher: User, other_teacher: User
+) -> None:
+    """The seed of another round over the same runs told the aliases of this one."""
+    client = logged_in(lead)
+    body = plan_for([teacher, other_teacher]) | {"random_seed": 42}
+    first, second = (post(client, ROUNDS, body | {"name": name}).json() for name in ("A", "B"))
+    post(client, f"{ROUNDS}{first['id']}/start/")
+    post(client, f"{ROUNDS}{first['id']}/close/")
+    hidden = list(MarkingRound.objects.order_by("pk").values_list("hidden_seed", flat=True))
+    assert len({42, *hidden}) == 3
+    User.objects.filter(pk=admin.pk).update(is_staff=True, is_superuser=True)
+    read = [
+        *(client.get(f"{where}{one['id']}/") for one in (first, second) for where in PLACES),
+        *(logged_in(admin).get(f"/admin/evaluations/markinground/{pk}/change/") for pk in keys()),
+    ]
+    assert {page.status_code for page in read} == {200}
+    assert not [one for one in hidden for page in read if str(one) in page.text]
+
+
 def test_a_lead_plans_starts_and_closes_a_round(
     lead: User, teacher: User, other_teacher: User, third_teacher: User
 ) -> None:
@@ -51,7 +77,7 @@ def test_a_lead_plans_starts_and_closes_a_round(
     body = planned.json()
     assert (body["status"], body["responses"], body["scheme"]) == ("planned", 3, "2+1")
     made = MarkingRound.objects.get()
-    assert made.random_seed == hard_to_guess(7)
+    assert (made.random_seed, made.hidden_seed is None) == (7, False)
     assert str(made.answers.first().tolerance) == "2.00"  # type: ignore[union-attr]
     one = f"{ROUNDS}{body['id']}/"
     assert post(client, f"{one}start/").json()["status"] == "open"

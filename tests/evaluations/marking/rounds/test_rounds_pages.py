@@ -19,7 +19,6 @@ from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.tags import Tag
-from gradeapp.common.random_seeds import hard_to_guess
 from questions.rules.vocabulary import QuestionType, Subject
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -266,7 +265,7 @@ def test_a_round_is_planned_from_its_form_and_started(
     page = client.post(reverse("rounds:new"), form_for([teacher, other_teacher]), follow=True)
     made = MarkingRound.objects.get()
     assert (made.scheme, made.created_by, made.answers.count()) == ("2+1", lead, 3)
-    assert made.random_seed == hard_to_guess(7)
+    assert (made.random_seed, made.hidden_seed is None) == (7, False)
     assert (str(made.tolerance_share), made.status) == ("0.100", RoundStatus.PLANNED)
     assert "Nobody can mark until you start it" in page.text
     assert "Start round" in page.text
