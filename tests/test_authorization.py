@@ -346,6 +346,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "reports:rows": C.SEE_REPORTS,
     "reports:pairs": C.SEE_REPORTS,
     "reports:papers": C.SEE_REPORTS,
+    "reports:paper-cell": C.SEE_REPORTS,
     "reports:export": C.EXPORT,
     "reports:exports": C.EXPORT,
     "reports:export-work": C.EXPORT,

@@ -17,6 +17,8 @@ from django.utils.translation import gettext_lazy
 
 from gradeapp.accounts.factors import needs_factor
 from gradeapp.accounts.models import User
+from gradeapp.accounts.sessions import PENDING, pending_login
+from gradeapp.accounts.single_sign_on import connect_sign_on
 from gradeapp.accounts.throttle import client_address
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -46,7 +48,18 @@ class AccountAdapter(DefaultAccountAdapter):
         address = client_address(request)
         return address if "." in address or ":" in address else "0.0.0.0"
 
+    def pre_login(self, request: HttpRequest, user: User, **about: Any) -> HttpResponse | None:
+        refusal: HttpResponse | None = super().pre_login(request, user, **about)
+        if refusal is None:
+            request.session[PENDING] = pending_login(user)
+        return refusal
+
     def login(self, request: HttpRequest, user: User) -> None:
+        """Log *user* in, unless password or access were lost since the first step."""
+        pending = request.session.pop(PENDING, None)
+        if not user.may_log_in or pending not in (None, pending_login(user)):
+            raise NotAllowed(_("You don't have access. If you need access, ask an admin."))
+        connect_sign_on(request, user)
         super().login(request, user)
         record(Tag.LOGIN, user, actor=user, request=request)
 

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from gradeapp.accounts.models import ApiToken
-from gradeapp.accounts.session_rules import BEGAN
+from gradeapp.accounts.session_rules import BEGAN, suspend
 from gradeapp.common.refusals import NotAllowed
 
 # In a session: when its person was last known to have confirmed, in seconds since 1970.
@@ -57,6 +57,7 @@ def check_confirmed(request: HttpRequest | Request) -> None:
             if request.method == "POST":
                 # What was sent is done if allauth comes back to its path; it keeps the query too.
                 request.get_full_path = lambda force_append_slash=False: request.path  # type: ignore[method-assign]
+                suspend(request)
             raise
         sentence = _("Confirm your password first, on the page %(page)s, or use an API token.")
         page = reverse("account_reauthenticate")

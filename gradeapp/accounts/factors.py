@@ -11,6 +11,7 @@ from django.http import HttpRequest
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from gradeapp.accounts.sessions import end_all_of
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 
@@ -49,6 +50,11 @@ def record_changes() -> None:
 
 def _added(user: User, authenticator: Authenticator, request: HttpRequest, **_: Any) -> None:
     record(Tag.FACTOR_ADDED, user, actor=user, request=request, kind=authenticator.type)
+    kinds = Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.RECOVERY_CODES)
+    if authenticator.type != Authenticator.Type.RECOVERY_CODES and kinds.count() == 1:
+        # Sessions that began with the password alone have not given it.
+        ended = end_all_of(user, but=request.session.session_key)
+        record(Tag.SESSIONS_ENDED, user, actor=user, request=request, sessions=ended)
 
 
 def _removed(user: User, authenticator: Authenticator, request: HttpRequest, **_: Any) -> None:

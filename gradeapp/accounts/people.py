@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from allauth.mfa.models import Authenticator
-from allauth.usersessions.models import UserSession
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import Group
-from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from gradeapp.accounts.sessions import end_all_of
 from gradeapp.accounts.tokens import narrow_tokens
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -46,7 +45,10 @@ def set_roles(user: User, roles: Iterable[Role], *, acting_user: User) -> None:
 
 @transaction.atomic
 def set_active(user: User, *, active: bool, acting_user: User) -> None:
-    """Let *user* log in, or end that at once. Raises Conflict for oneself and the last admin."""
+    """Let *user* log in, or end that at once, and their tokens for good.
+
+    Raises Conflict for oneself and the last admin.
+    """
     if user.pk == acting_user.pk:
         raise Conflict(_("You cannot deactivate yourself."))
     check_may_change(user, acting_user)
@@ -55,16 +57,21 @@ def set_active(user: User, *, active: bool, acting_user: User) -> None:
     keep_an_admin()
     record(Tag.ACTIVATED if active else Tag.DEACTIVATED, user, actor=acting_user)
     if not active:
+        narrow_tokens(user, ())
         end_sessions(user, acting_user=acting_user)
 
 
 @transaction.atomic
 def remove_factors(user: User, *, acting_user: User) -> None:
-    """Remove the second factors of *user*, who has lost them; their sessions end."""
+    """Remove the second factors of *user*, who has lost them; their sessions end.
+
+    What single sign-on knows them by goes too: the next login connects it anew.
+    """
     check_may_change(user, acting_user)
+    connected = SocialAccount.objects.filter(user=user).delete()[0]
     kinds = list(Authenticator.objects.filter(user=user).values_list("type", flat=True))
     Authenticator.objects.filter(user=user).delete()
-    record(Tag.FACTOR_REMOVED, user, actor=acting_user, kinds=sorted(kinds))
+    record(Tag.FACTOR_REMOVED, user, actor=acting_user, kinds=sorted(kinds), sign_on=connected)
     end_sessions(user, acting_user=acting_user)
 
 
@@ -72,13 +79,7 @@ def remove_factors(user: User, *, acting_user: User) -> None:
 def end_sessions(user: User, *, acting_user: User) -> int:
     """Log *user* out everywhere; returns of how many sessions."""
     check_may_change(user, acting_user)
-    UserSession.objects.filter(user=user).delete()
-    ended = 0
-    # Sessions that began outside of the list (a command, an older version) end too.
-    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
-        if session.get_decoded().get("_auth_user_id") == str(user.pk):
-            session.delete()
-            ended += 1
+    ended = end_all_of(user)
     record(Tag.SESSIONS_ENDED, user, actor=acting_user, sessions=ended)
     return ended
 
@@ -98,7 +99,11 @@ def check_roles(roles: Collection[str], *, superuser: bool = False) -> None:
 
 
 def keep_an_admin() -> None:
-    """Raise Conflict, which takes the change back, if nobody could manage people any more."""
+    """Raise Conflict, which takes the change back, if nobody could manage people any more.
+
+    Two changes at the same moment wait for each other here, so that one sees the other.
+    """
+    Group.objects.select_for_update().filter(name=Role.ADMIN.value).first()
     admins = User.objects.filter(is_active=True)
     if not (
         admins.filter(groups__name=Role.ADMIN.value).exists()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.utils import perform_login
+from allauth.core.exceptions import ReauthenticationRequired
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django import forms
@@ -14,7 +16,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import SetPasswordMixin
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import get_language
@@ -27,6 +29,7 @@ from gradeapp.accounts import links, people
 from gradeapp.accounts.models import AccessLink, LinkKind, User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability, Role
+from gradeapp.accounts.session_rules import suspend
 from gradeapp.accounts.tasks import send_reset_link
 from gradeapp.accounts.throttle import client_address, fail, reserve, reset_limits
 from gradeapp.common.name_checks import validate_plain_name
@@ -38,7 +41,17 @@ manages = requires(Capability.OPERATE)
 
 def sensitive(view: Any) -> Any:
     """Ask for the password again before this, at most once in five minutes (CONFIRM_CHANGES)."""
-    return reauthentication_required(enabled=lambda request: settings.CONFIRM_CHANGES)(view)
+    guarded = reauthentication_required(enabled=lambda request: settings.CONFIRM_CHANGES)(view)
+
+    @wraps(view)
+    def noted(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return guarded(request, *args, **kwargs)
+        except ReauthenticationRequired:
+            suspend(request)
+            raise
+
+    return noted
 
 
 def role_choices() -> list[tuple[str, str]]:

@@ -34,6 +34,11 @@ POLLED = {
 # asks for the password first; changing the password asks for the old one itself.
 ALWAYS = {"logout", "set_language", "icon", "password_change"}
 CONFIRM = "account_reauthenticate"
+CONFIRMS = {CONFIRM, "mfa_reauthenticate"}
+# In a session: when something was sent that waits for the password, in seconds since 1970. It is
+# done if the password comes next, within so many seconds; with any other page it is forgotten.
+SUSPENDED = "suspended"
+MOST_WAIT = 600
 
 
 class SessionRules:
@@ -64,6 +69,10 @@ class SessionRules:
                 request.session[SEEN] = now
         if not user.is_authenticated:
             return None
+        if name in CONFIRMS:
+            _forget_what_is_old(request)
+        elif SUSPENDED in request.session and name not in POLLED | ALWAYS:
+            del request.session[SUSPENDED]
         held = held_back(request)
         if held is None:
             if needs_factor(user):
@@ -75,6 +84,27 @@ class SessionRules:
         if request.path.startswith("/api/"):
             return JsonResponse({"code": page, "detail": sentence}, status=403)
         return redirect(page)
+
+
+def suspend(request: HttpRequest) -> None:
+    """Note that what *request* sends waits for the password."""
+    if request.method == "POST":
+        request.session[SUSPENDED] = timezone.now().timestamp()
+
+
+def _forget_what_is_old(request: HttpRequest) -> None:
+    """Let the password lead to the page only, and do nothing, unless something waits for it.
+
+    allauth keeps what was sent until a password leads to its path; a path with a query is another.
+    """
+    since = request.session.get(SUSPENDED, 0.0)
+    if timezone.now().timestamp() - since <= MOST_WAIT:
+        return
+    for name in ("GET", "POST"):
+        given = getattr(request, name).copy()
+        if "?" not in (path := given.get("next", "?")):
+            given["next"] = f"{path}?"
+            setattr(request, name, given)
 
 
 def held_back(request: HttpRequest) -> tuple[str, str] | None:

@@ -9,11 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from django.http import HttpRequest
+from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount.providers.openid_connect import views as openid
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, NotAllowed
+
+# In a session: whom a login will connect with whom at the provider, once all its steps are done.
+SIGN_ON = "sign_on"
 
 
 class SocialAdapter(DefaultSocialAccountAdapter):
@@ -25,19 +34,58 @@ class SocialAdapter(DefaultSocialAccountAdapter):
             if not sociallogin.user.may_log_in:
                 raise NotAllowed(_("You don't have access. If you need access, ask an admin."))
             return
-        verified = [one.email for one in sociallogin.email_addresses if one.verified and one.email]
         found = [
             user
-            for email in verified
+            for email in _verified(sociallogin)
             for user in User.objects.filter(email__iexact=email)
-            if user.may_log_in
+            if user.may_log_in and user.email.isascii()
         ]
         if len(found) != 1:
             raise NotAllowed(
                 _("There is no account with your mail address. Ask an admin to invite you with it.")
             )
-        sociallogin.connect(request, found[0])
+        if SocialAccount.objects.filter(user=found[0]).exists():
+            raise NotAllowed(
+                _(
+                    "Somebody else has logged in here with your mail address before. Ask an admin"
+                    " to remove the second factors of this account, and then log in again."
+                )
+            )
+        sociallogin.user = found[0]
+        account = sociallogin.account
+        request.session[SIGN_ON] = [str(found[0].pk), account.provider, account.uid]
 
     def on_authentication_error(self, *args: Any, **kwargs: Any) -> None:
         """Say in one sentence that the other site did not log the person in, or was left."""
         raise BadInput(_("The single sign-on did not work. Start again from the login page."))
+
+
+def _verified(sociallogin: Any) -> list[str]:
+    """Return the mail addresses that the provider has verified: ``true``, and nothing like it.
+
+    An address in other letters (KELVIN SIGN for k) is another one, though equal in lower case.
+    """
+    said = sociallogin.account.extra_data
+    written = (said.get("userinfo") or said).get("email")
+    if not isinstance(written, str) or not written.isascii():
+        return []
+    return [one.email for one in sociallogin.email_addresses if one.verified is True and one.email]
+
+
+def connect_sign_on(request: HttpRequest, user: User) -> None:
+    """Remember by whom at the provider *user* is known, after the last step of a first login."""
+    person, provider, uid = request.session.pop(SIGN_ON, None) or ("", "", "")
+    if person == str(user.pk):
+        SocialAccount.objects.create(user=user, provider=provider, uid=uid)
+        record(Tag.SIGN_ON_CONNECTED, user, actor=user, request=request, provider=provider)
+
+
+@login_not_required
+def start_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Lead to the provider, with no other parameter than where to go afterwards."""
+    kept = QueryDict(mutable=True)
+    if "next" in request.GET:
+        kept["next"] = request.GET["next"]
+    request.GET = kept
+    response: HttpResponseBase = openid.login(request, provider_id)
+    return response

@@ -6,6 +6,7 @@ from django.contrib.auth import views
 from django.urls import include, path
 
 from gradeapp.accounts import people_views
+from gradeapp.accounts.single_sign_on import start_sign_on
 from gradeapp.accounts.token_views import token_revoke, tokens
 from gradeapp.accounts.views import LoginView, LogoutView, PasswordView
 
@@ -31,7 +32,7 @@ urlpatterns = [
     path("account/confirm/", reauthenticate, name="account_reauthenticate"),
     path("account/second-factor/", include("allauth.mfa.urls")),
     # Without a provider in the settings these answer 404.
-    path("account/oidc/<slug:provider_id>/login/", openid.login, name="openid_connect_login"),
+    path("account/oidc/<slug:provider_id>/login/", start_sign_on, name="openid_connect_login"),
     path(
         "account/oidc/<slug:provider_id>/login/callback/",
         openid.callback,

@@ -18,6 +18,7 @@ class Tag(StrEnum):
     LOCKED_OUT = "account.locked_out"
     SESSION_EXPIRED = "account.session_expired"
     SESSIONS_ENDED = "account.sessions_ended"
+    SIGN_ON_CONNECTED = "account.sign_on_connected"
     FACTOR_ADDED = "account.factor_added"
     FACTOR_REMOVED = "account.factor_removed"
     FACTOR_FAILED = "account.factor_failed"

@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from gradeapp.accounts.models import ApiToken, User
-from gradeapp.accounts.people import set_roles
+from gradeapp.accounts.people import set_active, set_roles
 from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.scopes import CHANGES, Scope, scope_for
 from gradeapp.accounts.tokens import MOST_TOKENS, make_token, revoke_token
@@ -132,6 +132,13 @@ def test_a_role_that_is_given_again_is_a_further_role(lead: User, admin: User) -
     other = token_of(User.objects.get(pk=lead.pk), Scope.READ)
     set_roles(User.objects.get(pk=lead.pk), [Role.LEAD, Role.CURATOR], acting_user=admin)
     assert call(other).status_code == 401
+
+
+def test_a_person_who_is_activated_again_has_no_tokens(lead: User, admin: User) -> None:
+    token = token_of(lead, Scope.READ)
+    for active in (False, True):
+        set_active(lead, active=active, acting_user=admin)
+    assert call(token).status_code == 401
 
 
 def test_a_role_that_is_taken_away_closes_its_routes(lead: User) -> None:

@@ -174,3 +174,27 @@ def test_each_file_of_marks_asks(lead: User) -> None:
         headers = {"Authorization": f"Bearer {token}"}
         assert not asks(Client().get(address, headers=headers)), name
     assert not asks(client.get(reverse("reports:exports")))
+
+
+@pytest.mark.usefixtures("confirming")
+@pytest.mark.parametrize("meanwhile", ["another_page", "an_hour"])
+def test_what_waited_for_the_password_and_was_left_is_forgotten(
+    meanwhile: str, admin: User, teacher: User
+) -> None:
+    """A page that asks for the password is opened later, and the password typed to read it."""
+    client, page = minutes_ago(logged_in(admin), 16), f"/people/{teacher.pk}/"
+    left = client.post(page, {"roles": ["teacher", "curator"]})
+    assert asks(left)
+    if meanwhile == "another_page":
+        client.get("/runs/")
+    else:
+        session = client.session
+        session["suspended"] -= 3600
+        session.save()
+    asked = client.get(page)["Location"] if meanwhile == "another_page" else left["Location"]
+    shown = client.post(asked, {"password": PASSWORD}, follow=True)
+    assert shown.status_code == 200
+    assert [role.value for role in User.objects.get(pk=teacher.pk).roles] == ["teacher"]
+    done = client.post(page, {"roles": ["teacher", "curator"]})
+    assert done.status_code == 302
+    assert len(User.objects.get(pk=teacher.pk).roles) == 2

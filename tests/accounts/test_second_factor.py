@@ -14,6 +14,7 @@ from allauth.mfa.totp.internal import auth
 from django.test import Client, TestCase
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.people import end_sessions, set_active
 from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in
 from tests.factories import PASSWORD
@@ -131,3 +132,37 @@ def test_the_operators_login_is_the_same_login(admin: User) -> None:
         )
         assert answer["Location"].startswith("/login/?next=")
         assert "_auth_user_id" not in answer.client.session
+
+
+def test_a_session_with_the_password_alone_ends_when_the_first_factor_is_added(
+    admin: User, settings: Any
+) -> None:
+    """Whoever knew the password was let in by the factor that the owner added against them."""
+    settings.SECOND_FACTOR_ROLES = ["admin"]
+    stranger, owner = Client(), logged_in(admin)
+    stranger.post("/login/", {"username": "ada", "password": PASSWORD})
+    assert stranger.get("/runs/")["Location"] == "/account/second-factor/"
+    add_app(owner)
+    assert owner.get("/runs/").status_code == 200
+    assert stranger.get("/runs/")["Location"].startswith("/login/")
+    assert tags().count("account.sessions_ended") == 1
+
+
+@pytest.mark.parametrize("change", ["password", "sessions", "deactivated"])
+def test_a_login_that_waits_for_its_second_step_ends_with_the_others(
+    change: str, admin: User, lead: User
+) -> None:
+    """It began with a password, or by somebody, that may no longer log in."""
+    secret = add_app(logged_in(lead))
+    waiting = first_step(lead.username)
+    if change == "password":
+        lead.set_password("Another-password-1")
+        lead.save()
+    elif change == "sessions":
+        end_sessions(lead, acting_user=admin)
+    else:
+        set_active(lead, active=False, acting_user=admin)
+        set_active(lead, active=True, acting_user=admin)
+    waiting.post("/account/second-factor/authenticate/", {"code": code_of(secret)})
+    assert "_auth_user_id" not in waiting.session
+    assert waiting.get("/runs/")["Location"].startswith("/login/")

@@ -10,9 +10,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.test import Client
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.people import remove_factors
+from gradeapp.audit.models import AuditEntry
 
 
 class Provider(BaseHTTPRequestHandler):
@@ -61,7 +65,7 @@ def provider(settings: Any) -> Iterator[type[Provider]]:
     server.server_close()
 
 
-def log_in(sub: str, email: str, *, verified: bool = True) -> Any:
+def log_in(sub: str, email: str, *, verified: object = True) -> Any:
     Provider.person = {"sub": sub, "email": email, "email_verified": verified}
     client = Client()
     away = urlsplit(client.get("/account/oidc/sso/login/?next=/marking/")["Location"])
@@ -99,3 +103,46 @@ def test_a_person_who_was_invited_comes_in_and_nobody_else(
 def test_without_a_provider_there_is_no_such_login() -> None:
     assert "oidc" not in Client().get("/login/").text
     assert Client().get("/account/oidc/sso/login/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("email", "verified"),
+    [("kim@school.example", "false"), ("kim@school.example", 1), ("\u212aim@school.example", True)],
+)
+def test_what_is_not_plainly_verified_lets_nobody_in(
+    email: str, verified: object, provider: type[Provider], teacher: User
+) -> None:
+    """Some providers send the word "false"; KELVIN SIGN is a small k in lower case."""
+    User.objects.filter(pk=teacher.pk).update(email="kim@school.example")
+    assert log_in("1", email, verified=verified).status_code == 403
+    assert not SocialAccount.objects.exists()
+
+
+def test_a_second_person_with_the_address_of_the_first_is_refused(
+    provider: type[Provider], teacher: User, admin: User
+) -> None:
+    """The address was given to somebody else; an admin lets the new one in."""
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    assert log_in("1", "tao@school.example").status_code == 302
+    assert "Somebody else has logged in here" in log_in("2", "tao@school.example").text
+    assert list(SocialAccount.objects.values_list("uid", flat=True)) == ["1"]
+    assert AuditEntry.objects.filter(tag="account.sign_on_connected").count() == 1
+    remove_factors(teacher, acting_user=admin)
+    assert log_in("2", "tao@school.example").status_code == 302
+
+
+def test_a_first_login_that_does_not_pass_the_second_step_connects_nobody(
+    provider: type[Provider], teacher: User
+) -> None:
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    Authenticator.objects.create(user=teacher, type=Authenticator.Type.TOTP, data={"secret": "x"})
+    held = log_in("1", "tao@school.example")
+    assert held["Location"].startswith("/account/second-factor/")
+    assert not SocialAccount.objects.exists()
+
+
+def test_nobody_adds_to_what_is_asked_of_the_provider(provider: type[Provider]) -> None:
+    page = "/account/oidc/sso/login/"
+    away = Client().get(f"{page}?auth_params=redirect_uri%3Dhttp%3A%2F%2Fevil.test%2F")["Location"]
+    assert "evil" not in away
+    assert Client().get(f"{page}?process=connect").status_code == 302

@@ -1,0 +1,32 @@
+"""Ending the sessions of a person, those before the second step of a login too."""
+
+from __future__ import annotations
+
+from allauth.usersessions.models import UserSession
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from gradeapp.accounts.models import User
+
+# In a session: whose login waits for its second step, and what its password was hashed to.
+PENDING = "pending_login"
+
+
+def pending_login(user: User) -> list[str]:
+    """Return what a session keeps of a login of *user* until its last step."""
+    return [str(user.pk), user.get_session_auth_hash()]
+
+
+def end_all_of(user: User, *, but: str | None = None) -> int:
+    """End the sessions of *user* but the one with that key; returns how many there were."""
+    UserSession.objects.filter(user=user).exclude(session_key=but or "").delete()
+    ended = 0
+    # Sessions that began outside of the list (a command, an older version) end too.
+    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
+        known = session.get_decoded()
+        people = {known.get(SESSION_KEY), *known.get(PENDING, ())[:1]}
+        if str(user.pk) in people and session.session_key != but:
+            session.delete()
+            ended += 1
+    return ended
