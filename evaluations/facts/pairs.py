@@ -16,10 +16,12 @@ from evaluations.facts.points import judge_points, left_out
 from evaluations.models import (
     BlindAnswer,
     FinalMark,
+    Judge,
     Judgement,
     Mark,
     MarkChange,
     MarkingRound,
+    Run,
     Slot,
 )
 from evaluations.models.vocabulary import SlotKind
@@ -91,16 +93,21 @@ def _wanted(params: ReportParams, path: str = "") -> Q:
 
 def _answers(params: ReportParams) -> pd.DataFrame:
     """Return what both marks of a blind answer have in common, by its key."""
-    asked = ("response__run__language_model__name", "response__run__condition__name")
-    columns = ("pk", "response_id", *asked, "question__subject")
+    columns = ("pk", "response_id", "response__run_id", "question__subject")
     rows = BlindAnswer.objects.filter(_wanted(params)).order_by()
     kinds: Kinds = {
-        **dict.fromkeys(("answer", "response"), np.int64),
-        **dict.fromkeys(("model", "condition", "subject"), object),
+        **dict.fromkeys(("answer", "response", "run"), np.int64),
+        "subject": object,
         **dict.fromkeys(("full", "tolerance"), np.float64),
     }
     found = rows.values_list(*columns, real("full_marks"), real("tolerance"))
-    return _frame(found, kinds).set_index("answer")
+    frame = _frame(found, kinds).set_index("answer")
+    runs = Run.objects.filter(params.of_runs())
+    asked = runs.values_list("pk", "language_model__name", "condition__name")
+    for place, name in enumerate(("model", "condition"), 1):
+        of_run = {run[0]: run[place] for run in asked}
+        frame[name] = frame["run"].map(of_run).astype(object)
+    return frame
 
 
 def _teacher_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
@@ -134,20 +141,24 @@ def _judge_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
 
 def _judgements(params: ReportParams) -> pd.DataFrame:
     """Return ``pair, response, y`` of the judgements with points, the newest of each judge."""
+    judges = Judge.objects.filter(name=params.judge) if params.is_judge else Judge.objects.all()
+    known = {
+        judge.pk: (f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge.name}", judge.suspended_at)
+        for judge in judges
+    }
     judgements = Judgement.objects.counting().filter(params.of_runs("response__run__"))
-    if params.is_judge:
-        judgements = judgements.filter(judge__name=params.judge)
+    if params.is_judge:  # a list of all judges would be read judge by judge, for each part anew
+        judgements = judgements.filter(judge__in=list(known))
     rows = judgements.order_by("pk").values_list(
-        *("judge__name", "response", real("total"), "status", json_text("released")),
-        "judge__suspended_at",
+        *("judge", "response", real("total"), "status", json_text("released"))
     )
     given = (
         (
-            f"{JUDGE_PAIR}{JUDGE_PREFIX}{judge}",
+            known[judge][0],
             response,
-            judge_points(total, status, released, params.policy, suspended).points,
+            judge_points(total, status, released, params.policy, known[judge][1]).points,
         )
-        for judge, response, total, status, released, suspended in rows.iterator(chunk_size=CHUNK)
+        for judge, response, total, status, released in rows.iterator(chunk_size=CHUNK)
     )
     kinds: Kinds = {"pair": object, "response": np.int64, "y": np.float64}
     found = _frame_of_rows(given, kinds).drop_duplicates(["pair", "response"], keep="last")

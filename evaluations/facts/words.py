@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from evaluations.statistics.number_text import POINTS, number_text
 from evaluations.statistics.tally import ALL
 from gradeapp.common.choices import label
 from questions.rules.vocabulary import Part, Subject
@@ -120,6 +121,17 @@ SHORT = {
     Subject.SCIENCES_MATHEMATICS: gettext_lazy("Sci. Math"),
     Subject.HUMANITIES_MATHEMATICS: gettext_lazy("Hum. Math"),
 }
+
+
+def number_words(value: float, kind: str) -> str:
+    """Return ``number_text`` with its unit in the language of the reader."""
+    text = number_text(value, kind)
+    return in_percentage_points(text.removesuffix(POINTS)) if text.endswith(POINTS) else text
+
+
+def in_percentage_points(number: str) -> str:
+    """Return the difference *number* of two per cents with its unit, such as "+1.5 pp"."""
+    return _("%(number)s pp") % {"number": number}
 
 
 def reason_words(code: str) -> str:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy, pgettext
 
 from evaluations.facts.params import ReportParams
 from evaluations.facts.words import marker_name
+from evaluations.reports.rules.paper_behind import LATER, PRINTED
 from evaluations.reports.selectors.report_choices import Choices
 from evaluations.reports.selectors.reports import OF_A_PAPER, OF_SETTINGS
 from evaluations.reports.selectors.rows_behind import Cell
@@ -32,7 +33,20 @@ PAPER = frozenset({"paper"})
 PAIR = frozenset({"subject", "pair"})
 # Of the reports that have keys only.
 BY = frozenset({"by"})
-CELL = frozenset({"subject", "part", "task", "outcome", "unscored", "cut"})
+CELL = frozenset(
+    {
+        "subject",
+        "part",
+        "task",
+        "outcome",
+        "unscored",
+        "cut",
+        "files",
+        "pattern",
+        "rated",
+        "complete",
+    }
+)
 
 
 class ReportFilter(forms.Form):
@@ -285,10 +299,12 @@ def _no_such(value: str, known: str) -> BadInput:
 def read_cell(query: QueryDict) -> Cell:
     """Return the rows that *query* selects.
 
-    Raises BadInput for an unknown part or outcome, or a cut that is not ``key:value``.
+    Raises BadInput for an unknown part, outcome or choice of files, or a cut that is not
+    ``key:value``.
     """
     part, outcome = query.get("part", ""), query.get("outcome", "")
-    for value, known in ((part, list(Part)), (outcome, OUTCOMES)):
+    given = ((part, list(Part)), (outcome, OUTCOMES), (query.get("files", ""), (PRINTED, LATER)))
+    for value, known in given:
         if value and value not in known:
             raise _no_such(value, ", ".join(known))
     return Cell(
@@ -298,4 +314,8 @@ def read_cell(query: QueryDict) -> Cell:
         outcome=outcome,
         unscored=query.get("unscored") == "yes",
         cut=tuple(map(_cut_of, query.getlist("cut"))),
+        files=query.get("files", ""),
+        pattern=query.get("pattern", ""),
+        rated=_yes("rated", query.get("rated", "")),
+        complete=_yes("complete", query.get("complete", "")),
     )

@@ -2,7 +2,15 @@
 
 from django.urls import path
 
-from evaluations.reports.views import cuts, exports, papers, prompt_settings, reports, years
+from evaluations.reports.views import (
+    cuts,
+    exports,
+    paper_cell,
+    papers,
+    prompt_settings,
+    reports,
+    years,
+)
 
 app_name = "reports"
 pages = exports.ExportPages()
@@ -15,6 +23,7 @@ urlpatterns = [
     path("rows/", reports.report_rows, name="rows"),
     path("pairs/", reports.report_pairs, name="pairs"),
     path("papers/", papers.paper_page, name="papers"),
+    path("papers/cell/", paper_cell.paper_cell, name="paper-cell"),
     path("export/<slug:name>.<slug:suffix>", exports.report_export, name="export"),
     path("exports/", pages.list_view(), name="exports"),
     *pages.urls_of_one("exports/"),

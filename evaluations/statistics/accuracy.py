@@ -22,7 +22,7 @@ from evaluations.statistics.gaokao_750 import (
     missing_reason,
 )
 from evaluations.statistics.grouped import rate_figures
-from evaluations.statistics.intervals import sum_half_width
+from evaluations.statistics.intervals import Interval, sum_half_width
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from evaluations.statistics.tally import ALL, Params, Tally, subject_order, tallies_by, tally
 from questions.rules.vocabulary import Part, Stream, Subject
@@ -287,16 +287,35 @@ def _figure(
     if value is None or exact is None:
         lacking = [w for w in wheres if w not in tallies or tallies[w].rate() is None]
         return missing(missing_reason(lacking), n)
+    bounds = (
+        _part_bounds(wheres[0], tallies) if len(wheres) == 1 else _bounds(exact, wheres, tallies)
+    )
+    if bounds is None:
+        return Figure(value, n)
+    # The value may be rounded, or be a released impossible total above the full points.
+    return Figure(value, n, min(value, bounds[0]), max(value, bounds[1]))
+
+
+def _part_bounds(where: Where, tallies: Tallies) -> Interval | None:
+    """Return the interval of the points of one part: that of its rate, times its points."""
+    if (interval := tallies[where].interval()) is None:
+        return None
+    subject, part = where
+    weight = WEIGHTS[subject].of(part)
+    return weight * interval[0], weight * interval[1]
+
+
+def _bounds(exact: float, wheres: list[Where], tallies: Tallies) -> Interval | None:
+    """Return the interval around *exact*, the sum of the points of several parts.
+
+    None if a part has too few questions to show how it varies: no interval, not a narrow one.
+    """
     variances: list[float] = []
     for subject, part in wheres:
-        variance = tallies[subject, part].variance
-        if variance is None:  # too few questions of one part: no interval, not a narrow one
-            return Figure(value, n)
+        variance = tallies[subject, part].variance_in_sum(len(wheres))
+        if variance is None:
+            return None
         variances.append(variance * WEIGHTS[subject].of(part) ** 2)
-    degrees = [len(tallies[where].cluster_points) - 1 for where in wheres]
-    half = sum_half_width(variances, degrees)
-    if half is None:
-        return Figure(value, n)
+    half = sum_half_width(variances, [len(tallies[where].cluster_points) - 1 for where in wheres])
     full = sum(WEIGHTS[subject].of(part) for subject, part in wheres)
-    # A released impossible total may be above the full points; the bound is never below the value.
-    return Figure(value, n, max(0.0, exact - half), max(value, min(full, exact + half)))
+    return None if half is None else (max(0.0, exact - half), min(full, exact + half))

@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
-from evaluations.statistics.grouped import Codes, Floats, Ratios, mean_figure, rate_figures, ratios
-from evaluations.statistics.intervals import ROUNDING
+from evaluations.statistics.grouped import (
+    Codes,
+    Floats,
+    Ratios,
+    mean_figure,
+    mean_rate,
+    rate_figures,
+    ratios,
+)
+from evaluations.statistics.intervals import ROUNDING, uniform_interval
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, Params, subject_order
 from questions.rules.vocabulary import AbilityBranch, Modal, Part, QuestionType
@@ -177,17 +185,28 @@ class _Human:
         return Figure(value, n, *(interval or (None, None)))
 
     def mean_gap(self) -> Figure:
-        """Return the mean of the gaps.
+        """Return the mean of the gaps; of one row it has the interval of that row.
 
-        Without an interval if the rows are questions in which the model has one rate.
+        A row in which the model has one rate counts with the variance of that rate.
+        Where the rows are questions in which the model has one rate, only people vary: the interval
+        is that of a rate of 0 or 1 less the rate of people, and of another rate there is none.
         """
-        one = self.above
-        mean = mean_figure(one.value, one.variance, one.clusters, least=-1.0)
-        if mean.value is None or not (one.clusters == 1).all():
+        above, model = self.above, self.model
+        variances = np.where(model.variance == 0, model.variances_in_sum(), above.variance)
+        mean = mean_figure(above.value, variances, above.clusters, least=-1.0)
+        if mean.value is None:
             return mean
-        if np.ptp(self.model.value) < ROUNDING:
-            return Figure(mean.value, mean.n)
-        return mean
+        if len(above.value) == 1:
+            only = self.gap(0)
+            return replace(mean, low=only.low, high=only.high)
+        if (above.clusters > 1).any() or np.ptp(model.value) >= ROUNDING:
+            return mean
+        interval = uniform_interval(float(model.value[0]), mean.n)
+        if interval is None:
+            return replace(mean, low=None, high=None)
+        people = float(np.mean(self.value))
+        low, high = interval
+        return replace(mean, low=min(mean.value, low - people), high=max(mean.value, high - people))
 
 
 def _rows_of(
@@ -271,8 +290,7 @@ def _people(
 
 def _macro(cells: _Cells, has_human: bool, has_top: bool) -> dict[str, Figure]:
     """Return the means over the rows. ``exact_match`` and ``f1``: over the rows that have them."""
-    one = cells.estimates
-    figures = {"rate": mean_figure(one.value, one.variance, one.clusters)}
+    figures = {"rate": mean_rate(cells.estimates, cells.rates)}
     if (having := cells.exact_n > 0).any():
         n = int(having.sum())
         figures |= {

@@ -8,7 +8,8 @@ The formulas are those of ``intervals``, over arrays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 
 from evaluations.statistics.figure import Figure, missing
 from evaluations.statistics.intervals import (
+    ROUNDING_OF_VARIANCE,
     Interval,
     sum_half_width,
     t_quantile,
     uniform_interval,
+    uniform_variance,
     wilson,
 )
 
@@ -59,6 +62,18 @@ class Ratios:
             return None
         return uniform_interval(float(self.value[group]), float(self.effective[group]))
 
+    def variances_in_sum(self) -> Floats:
+        """Return the variances of the rates as summands of one sum.
+
+        Those of ``intervals.uniform_variance`` for groups of several clusters that have one rate: a
+        variance of 0 would make the interval of the sum too narrow.
+        """
+        found = self.variance.copy()
+        for group in np.flatnonzero(found == 0):
+            rate, clusters = float(self.value[group]), float(self.effective[group])
+            found[group] = uniform_variance(rate, clusters, len(found)) or 0.0
+        return found
+
 
 def ratios(codes: Codes, groups: int, points: Floats, full: Floats) -> Ratios:
     """Return the ratio estimates of *groups* groups; ``codes`` has the group of each cluster.
@@ -74,8 +89,7 @@ def ratios(codes: Codes, groups: int, points: Floats, full: Floats) -> Ratios:
         squares = np.bincount(codes, weights=(points - value[codes] * full) ** 2, minlength=groups)
         variance = clusters * squares / ((clusters - 1) * total**2)
         effective = total**2 / np.bincount(codes, weights=full**2, minlength=groups)
-    # Clusters of equal rates differ by rounding only.
-    variance[variance < 1e-24] = 0.0
+    variance[variance < ROUNDING_OF_VARIANCE] = 0.0
     variance[clusters < 2] = np.nan
     return Ratios(value, variance, clusters, effective)
 
@@ -122,6 +136,24 @@ def rate_figures(
     return figures, estimates
 
 
+def mean_rate(rates: Ratios, rows: Sequence[Figure]) -> Figure:
+    """Return the mean of the scoring rates of groups, each with equal weight; n is their number.
+
+    As ``mean_figure``, with the variances of ``Ratios.variances_in_sum``. *rows* are the figures of
+    the groups: of one group the mean has its interval. Where each group is one question and all
+    were earned, or none, it has Wilson's over them.
+    """
+    mean = mean_figure(rates.value, rates.variances_in_sum(), rates.clusters)
+    if mean.value is None:
+        return mean
+    if len(rows) == 1:
+        return replace(mean, low=rows[0].low, high=rows[0].high)
+    of_questions = bool((rates.clusters == 1).all())
+    if of_questions and (interval := uniform_interval(mean.value, mean.n)) is not None:
+        return Figure(mean.value, mean.n, *interval)
+    return mean
+
+
 def mean_figure(
     values: Floats, variances: Floats, clusters: Floats, *, least: float = 0.0
 ) -> Figure:
@@ -129,8 +161,8 @@ def mean_figure(
 
     The interval adds the variances of the groups (``intervals.sum_half_width``). Groups of one
     question each are themselves the sample: R +- t(k - 1) sd / sqrt(k). No interval if some group
-    has too few questions and others have several, or if the questions of some group do not differ:
-    its variance of 0 would make the interval too narrow. Reason: ``missing_rows`` if a group has no
+    has too few questions and others have several, or if some group has a variance of 0, which would
+    make the interval too narrow. Reason: ``missing_rows`` if a group has no
     value, because the mean of the others would be another figure; ``no_data`` without groups.
     """
     n = len(values)

@@ -16,6 +16,8 @@ CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
 # How far rounding may move a rate.
 ROUNDING = 1e-9
+# Clusters of equal rates differ by rounding only.
+ROUNDING_OF_VARIANCE = 1e-24
 
 Interval = tuple[float, float]
 
@@ -60,7 +62,8 @@ def ratio_variance(points: Sequence[float], full: Sequence[float]) -> float | No
         return None
     ratio = math.fsum(points) / total_full
     squares = math.fsum((p - ratio * f) ** 2 for p, f in zip(points, full, strict=True))
-    return clusters * squares / ((clusters - 1) * total_full * total_full)
+    variance = clusters * squares / ((clusters - 1) * total_full * total_full)
+    return variance if variance > ROUNDING_OF_VARIANCE else 0.0
 
 
 def effective_number(full: Sequence[float]) -> float:
@@ -82,6 +85,22 @@ def uniform_interval(rate: float, clusters: float) -> Interval | None:
     if abs(rate) < ROUNDING:
         return wilson(0.0, clusters)
     return wilson(clusters, clusters) if abs(rate - 1) < ROUNDING else None
+
+
+def uniform_variance(rate: float, clusters: float, summands: int) -> float | None:
+    """Return a variance of a *rate* (0 to 1) that every cluster has; None for other rates.
+
+    For a sum of *summands* independent rates: p (1 - p) / (n + 4/k) with p = (rate n + 2/k) /
+    (n + 4/k), where n is the ``effective_number`` of *clusters* and k the number of summands. Four
+    observations are added to all of them together, two of them right. Source: Price and Bonett
+    (2004), Computational Statistics & Data Analysis 45, 449-456, of rates of right answers; shares
+    of the full marks with the same mean vary less.
+    """
+    if clusters <= 0 or not -ROUNDING < rate < 1 + ROUNDING:
+        return None
+    n = clusters + 4 / summands
+    share = (min(max(rate, 0.0), 1.0) * clusters + 2 / summands) / n
+    return share * (1 - share) / n
 
 
 def t_quantile(degrees: float) -> float:

@@ -11,6 +11,8 @@ from evaluations.statistics.figure import Figure
 
 MINUS = "\u2212"
 EVEN = 0.05
+# The unit of a difference between two per cents: percentage points.
+POINTS = " pp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ STYLES = {
     "percent_difference": Style(1, signed=True),
     "coefficient": Style(3),
     "seconds": Style(0, unit=" s"),
-    "rate_difference": Style(1, scale=100, unit=" %", signed=True),
+    "rate_difference": Style(1, scale=100, unit=POINTS, signed=True),
+    "of_full_marks": Style(1, scale=100, unit=" %", signed=True),
     "ratio": Style(2),
 }
 

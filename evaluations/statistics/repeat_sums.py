@@ -1,11 +1,12 @@
-"""Compute the report ``repeats`` from counts of equal answers, by columns of whole datasets.
+"""Compute the report ``repeats`` from what was answered to each question, by columns.
 
 The figures are those of ``repeats.repeats``, which says what they mean; tests hold the two equal.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,31 +21,47 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ASKED = ["model", "condition"]
+# The answers to a question with their points, one for each response; None where not known.
+Answers = tuple[tuple[str | None, float | None], ...]
+
+
+class Votes(NamedTuple):
+    """What the answers of one item say together: points of the worst, the best and the majority.
+
+    ``most``: how often the most frequent answer came; ``distinct``: how many different ones there
+    are. Points are NaN where no answer has any.
+    """
+
+    worst: float
+    best: float
+    majority: float
+    most: int
+    distinct: int
+    is_known: bool
+    is_whole: bool
 
 
 def repeats_of(frame: pd.DataFrame, *, params: Params | None = None) -> Report:
-    """Return the report of ``repeats`` from a row for each item and answer to it.
+    """Return the report of ``repeats`` from what was answered to each question.
 
-    *frame* has the columns ``model, condition, subject, part, question, full_each``, ``answer``
-    (None where it is not known), ``n`` answers, ``scored`` of them with points, and ``points`` and
-    ``right``, the sum of points and the number with full marks. The answers of a row are equal and
-    have equal points.
+    *frame* has the columns ``model, condition, subject, part, question, full_each``, ``answers``
+    (``Answers``), ``n`` answers, ``scored`` of them with points, and ``points`` and ``right``, the
+    sum of points and the number with full marks. A question may have several rows.
     """
     rule = frame[frame["part"] == Part.OBJECTIVE]
     if rule.empty:
         return Report("repeats", dict(params or {}), [])
-    items = _items(rule)
-    columns = {name: items[name].to_numpy() for name in items.columns}
+    columns = _items(rule)
     rows: list[ReportRow] = []
-    times = items.groupby("asked")["n"].max().to_dict()
+    asked, subjects = columns["asked"], columns["subject"]
+    times = np.zeros(asked.max() + 1, dtype=np.int64)
+    np.maximum.at(times, asked, columns["n"])
+    known = {one: place for place, one in enumerate(dict.fromkeys(subjects.tolist()))}
+    of_subject = np.array([known[one] for one in subjects.tolist()])
     for whole in (False, True):
-        kept = np.flatnonzero(whole | (columns["subject"] != ""))
-        keys = ["asked"] if whole else ["asked", "subject"]
-        codes = items.iloc[kept].groupby(keys, sort=False).ngroup().to_numpy()
-        order = kept[np.argsort(codes, kind="stable")]
-        for places in np.split(order, np.cumsum(np.bincount(codes))[:-1]):
-            if not len(places):
-                continue
+        kept = np.flatnonzero(whole | (subjects != ""))
+        codes = asked[kept] if whole else asked[kept] * len(known) + of_subject[kept]
+        for places in _grouped(kept, codes):
             own = {name: column[places] for name, column in columns.items()}
             about = {name: own[name][0] for name in (*ASKED, "subject")}
             about |= {"subject": ALL} if whole else {}
@@ -53,56 +70,71 @@ def repeats_of(frame: pd.DataFrame, *, params: Params | None = None) -> Report:
     return Report("repeats", dict(params or {}), rows)
 
 
-def _items(rule: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each item: what a model answered to a question in all its repeats."""
+def _grouped(places: NDArray[Any], codes: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return *places* by their *codes*, each group in its order."""
+    if not len(places):
+        return []
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order])) + 1
+    return np.split(places[order], starts)
+
+
+def _items(rule: pd.DataFrame) -> dict[str, NDArray[Any]]:
+    """Return columns by item: what a model answered to a question in all its repeats."""
     asked = rule.groupby(ASKED, sort=False).ngroup().to_numpy()
     question = rule["question"].to_numpy()
     _keys, first, item = np.unique(
         asked * (question.max() + 1) + question, return_index=True, return_inverse=True
     )
-    of = rule[[*ASKED, "subject", "question", "full_each"]].iloc[first]
-    items = of.rename(columns={"full_each": "full"}).reset_index(drop=True)
-    items["asked"] = asked[first]
-    sums = {name: rule[name].to_numpy() for name in ("n", "scored", "points", "right")}
-    for name, column in sums.items():
+    names = (*ASKED, "subject", "full_each")
+    items = {name: rule[name].to_numpy()[first] for name in names} | {"asked": asked[first]}
+    items["full"] = items.pop("full_each")
+    for name in ("n", "scored", "points", "right"):
+        column = rule[name].to_numpy()
         items[name] = np.bincount(item, column).astype(column.dtype)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(sums["scored"] > 0, sums["points"] / sums["scored"], np.nan)
-    order = np.argsort(item, kind="stable")
-    starts = np.searchsorted(item[order], np.arange(len(items)))
-    items["worst"] = np.fmin.reduceat(each[order], starts)
-    items["best"] = np.fmax.reduceat(each[order], starts)
-    answers, known = rule["answer"].fillna("").factorize()
-    is_whole = np.array([_is_whole(one) for one in known], dtype=bool)[answers]
-    items["is_known"] = np.bincount(item, rule["answer"].isna()) == 0
-    items["is_whole"] = np.bincount(item, ~is_whole) == 0
-    return items.assign(**_votes(item * len(known) + answers, len(known), sums))
-
-
-def _votes(
-    keys: NDArray[Any], answers: int, sums: dict[str, NDArray[Any]]
-) -> dict[str, NDArray[Any]]:
-    """Return by item how often its most frequent answer came, how many there are, their points.
-
-    *keys* are the number of the item times the number of *answers*, plus that of the answer.
-    """
-    votes, place = np.unique(keys, return_inverse=True)
-    item = votes // answers
-    n, points = (np.bincount(place, sums[name]) for name in ("n", "points"))
-    starts = np.searchsorted(item, np.arange(item[-1] + 1))
-    most = np.maximum.reduceat(n, starts)
-    tied = n == most[item]
-    of_answer = np.bincount(item[tied], points[tied] / n[tied])
-    return {
-        "most": most,
-        "distinct": np.bincount(item),
-        "majority": of_answer / np.bincount(item[tied]),
+    kinds: dict[Answers, int] = {}
+    answers = _of_items(rule["answers"].to_list(), item, len(first))
+    kind = np.array([kinds.setdefault(one, len(kinds)) for one in answers])
+    votes = zip(*map(votes_of, kinds), strict=True)
+    return items | {
+        name: np.array(column)[kind] for name, column in zip(Votes._fields, votes, strict=True)
     }
 
 
-def _is_whole(answer: str) -> bool:
+def _of_items(answers: list[Answers], item: NDArray[Any], items: int) -> list[Answers]:
+    """Return the answers of each of the *items*, of which each row of *answers* has some."""
+    if len(answers) == items:
+        return [answers[row] for row in np.argsort(item).tolist()]
+    found: list[Answers] = [()] * items
+    for place, own in zip(item.tolist(), answers, strict=True):
+        found[place] += own
+    return found
+
+
+def votes_of(answers: Answers) -> Votes:
+    """Return what the *answers* to one item (at least one) say together."""
+    scored = [points for _answer, points in answers if points is not None]
+    votes = Counter(answer for answer, _points in answers)
+    most = max(votes.values())
+    tied = [
+        sum(points or 0.0 for one, points in answers if one == answer) / most
+        for answer, n in votes.items()
+        if n == most
+    ]
+    return Votes(
+        worst=min(scored, default=np.nan),
+        best=max(scored, default=np.nan),
+        majority=sum(tied) / len(tied),
+        most=most,
+        distinct=len(votes),
+        is_known=None not in votes,
+        is_whole=all(map(_is_whole, votes)),
+    )
+
+
+def _is_whole(answer: str | None) -> bool:
     """Return whether every sub-answer was read."""
-    return bool(answer) and "-" not in answer.split(" ")
+    return bool(answer) and "-" not in str(answer).split(" ")
 
 
 def _figures(items: dict[str, NDArray[Any]], times: int) -> dict[str, Figure]:

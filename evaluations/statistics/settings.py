@@ -14,7 +14,14 @@ import numpy as np
 
 from evaluations.statistics.cuts import MACRO, cuts, in_order, key_text
 from evaluations.statistics.figure import Figure, Report, ReportRow, missing
-from evaluations.statistics.grouped import Codes, Ratios, mean_figure, rate_figures, ratios
+from evaluations.statistics.grouped import (
+    Codes,
+    Ratios,
+    mean_figure,
+    mean_rate,
+    rate_figures,
+    ratios,
+)
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, Params
 
@@ -28,8 +35,8 @@ COMPARED = (
     ("zero-shot-cot", "zero-shot"),
     ("few-shot-cot", "few-shot"),
 )
-# The least value of each figure of ``gains``.
-LEAST = {"rate_before": 0.0, "rate_after": 0.0, "gain": -1.0}
+# The least gain.
+LEAST = -1.0
 Settings = Mapping[ModelCondition, str]
 
 
@@ -113,13 +120,13 @@ def _paired_rows(
             about | {by: value}, {name: one[place] for name, one in cells.figures.items()}
         )
     yield ReportRow(about | {by: ALL}, {name: one[0] for name, one in whole.figures.items()})
-    yield ReportRow(
-        about | {by: MACRO},
-        {
-            name: mean_figure(one.value, one.variance, one.clusters, least=LEAST[name])
-            for name, one in cells.estimates.items()
-        },
-    )
+    means = {
+        name: mean_rate(cells.estimates[name], cells.figures[name])
+        for name in ("rate_before", "rate_after")
+    }
+    gain = cells.estimates["gain"]
+    means["gain"] = mean_figure(gain.value, gain.variance, gain.clusters, least=LEAST)
+    yield ReportRow(about | {by: MACRO}, means)
 
 
 def _paired(first: pd.DataFrame, second: pd.DataFrame, codes: Codes, groups: int) -> _Paired:
@@ -137,7 +144,7 @@ def _paired(first: pd.DataFrame, second: pd.DataFrame, codes: Codes, groups: int
     figures["gain"] = []
     for group in range(groups):
         value, n = gain.value[group], int(gain.clusters[group])
-        bounds = gain.interval(group, least=LEAST["gain"]) or (None, None)
+        bounds = gain.interval(group, least=LEAST) or (None, None)
         figures["gain"].append(
             missing("no_data") if np.isnan(value) else Figure(float(value), n, *bounds)
         )

@@ -22,6 +22,7 @@ from evaluations.statistics.intervals import (
     ratio_interval,
     ratio_variance,
     uniform_interval,
+    uniform_variance,
     wilson,
 )
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
@@ -80,6 +81,17 @@ class Tally:
     def variance(self) -> float | None:
         """The variance of the rate over questions; None for fewer than two."""
         return ratio_variance(self.cluster_points, self.cluster_full)
+
+    def variance_in_sum(self, summands: int) -> float | None:
+        """Return the variance of the rate as one of *summands* independent rates that are added.
+
+        That of ``uniform_variance`` where every question earned the same share: a variance of 0
+        would make the interval of the sum too narrow. None for fewer than two questions.
+        """
+        if self.variance is None or self.variance > 0:
+            return self.variance
+        questions = effective_number(self.cluster_full)
+        return uniform_variance(self.points / self.full, questions, summands)
 
     def figures(self) -> dict[str, Figure]:
         """Return ``points``, ``full``, ``rate`` (n: scored units), ``unscored`` (n: all units)."""

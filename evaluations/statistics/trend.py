@@ -57,8 +57,8 @@ def leakage(
     Per model, condition and part: a model that has seen old papers in its training falls on new
     ones. Figures: ``base`` (the other years) and ``newest`` as in ``rates``, and ``difference`` =
     newest - base, -1 to 1, with the interval of two independent samples of questions
-    (``intervals.sum_half_width``); none if one of them has fewer than two questions or the same
-    share in each. Questions without a year are left out. Reason: ``no_data`` if one of the two has
+    (``intervals.sum_half_width``, ``Ratios.variances_in_sum``); none if one of them has fewer than
+    two questions. Questions without a year are left out. Reason: ``no_data`` if one of the two has
     nothing scored.
     """
     dated = frame[frame["year"].notna()]
@@ -70,10 +70,10 @@ def leakage(
             difference = missing("no_data", base.n + new.n)
         else:
             change, half = new.value - base.value, None
-            if (estimates.variance > 0).all():
+            if ((variances := estimates.variances_in_sum()) > 0).all():
                 degrees = (estimates.clusters - 1).astype(int).tolist()
-                half = sum_half_width(estimates.variance.tolist(), degrees)
-            bounds = (None, None) if half is None else (change - half, change + half)
+                half = sum_half_width(variances.tolist(), degrees)
+            bounds = (max(-1.0, change - half), min(1.0, change + half)) if half else (None, None)
             difference = Figure(change, base.n + new.n, *bounds)
         key = ModelCondition(model, condition)._asdict() | {"part": part}
         rows.append(ReportRow(key, {"base": base, "newest": new, "difference": difference}))

@@ -10,18 +10,21 @@ from uuid import UUID
 
 from django import template
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 
 from evaluations.facts.params import ReportParams, round_names
-from evaluations.facts.words import marker_name, reason_words, short_subject, subject_name
+from evaluations.facts.words import (
+    marker_name,
+    number_words,
+    reason_words,
+    short_subject,
+    subject_name,
+)
 from evaluations.reports.forms import table_words
 from evaluations.reports.rules.page_tables import Gap
-from evaluations.reports.rules.paper_cells import POOLED
-from evaluations.reports.rules.paper_page import PageCell
-from evaluations.reports.rules.published_tables import Words
 from evaluations.reports.selectors.reports import OF_SETTINGS
 from evaluations.reports.views.addresses import address_of, of_asked, query_of
 from evaluations.schemes import FinalRule
@@ -152,7 +155,7 @@ def swatch_number(colour: int) -> int:
 @register.filter
 def number(value: float, kind: str) -> str:
     """Return a number in the style of its kind."""
-    return number_text(value, kind)
+    return number_words(value, kind)
 
 
 @register.filter
@@ -165,6 +168,20 @@ def rows_words(rows: int) -> str:
 def points_text(value: float | Decimal) -> str:
     """Return points such as 7,000 or 2.25."""
     return plain_points(float(value))
+
+
+@register.filter
+def interval_words(figure: Figure, kind: str) -> str:
+    """Return the interval of a figure such as "95 % interval 0.0–79.3"; "" for none."""
+    bounds = interval_text(figure, kind)
+    return _("95 %% interval %(bounds)s") % {"bounds": bounds} if bounds else ""
+
+
+@register.filter
+def limits_text(figures: Mapping[str, Figure]) -> str:
+    """Return the limits of agreement such as ``−1.25 … +2.00``; "" for none."""
+    ends = (figures["limits_low"].value, figures["limits_high"].value)
+    return " … ".join(number_text(end, "difference") for end in ends if end is not None)
 
 
 def why_html(reason: str) -> SafeString:
@@ -189,7 +206,7 @@ def figure(
     if value.value is None:
         return why_html(reason_words(value.reason or ""))
     around = interval_text(value, kind) if interval else ""
-    return _shown(short, number_text(value.value, kind), link, around)
+    return _shown(short, number_words(value.value, kind), link, around)
 
 
 @register.simple_tag
@@ -202,14 +219,7 @@ def short_figure(
     """
     if value.value is None:
         return format_html(SHORT_WHY, reason_words(value.reason or ""))
-    return _shown(short, number_text(value.value, kind), link)
-
-
-@register.simple_tag
-def short_cells(figures: Mapping[str, Figure], kind: str, *names: str) -> SafeString:
-    """Return table cells with the figures *names*: one tag for several is five times as fast."""
-    cells = ((short_figure(figures[name], kind),) for name in names)
-    return format_html_join("", '<td class="number">{}</td>\n', cells)
+    return _shown(short, number_words(value.value, kind), link)
 
 
 def _shown(short: Coverage | None, text: str, link: str, around: str = "") -> SafeString:
@@ -324,7 +334,7 @@ def rate_bar(figures: Mapping[str, Figure], colour: int) -> dict[str, Any]:
 @register.simple_tag
 def pairs_link(params: ReportParams, asked: ModelCondition, pair: str, subject: str) -> str:
     """Return the URL of the pairs of a figure of agreement."""
-    of_all = replace(of_asked(params, asked), marker="")
+    of_all = of_asked(params, asked, of_any_marker=True)
     return address_of("reports:pairs", of_all, pair=pair, subject=subject)
 
 
@@ -354,29 +364,3 @@ def exports_link(params: ReportParams) -> str:
 def table_name(name: str) -> str:
     """Return the name of a table that can be exported, in words."""
     return table_words().get(name, name)
-
-
-@register.filter
-def in_language(words: Words) -> str:
-    """Return a sentence of a data file in the language of the reader."""
-    return words.label(get_language() or "en")
-
-
-@register.filter
-def paper_table_name(name: str) -> str:
-    """Return ``table-1`` as "Table 1"; what has no number in the paper is "Beside the paper"."""
-    kind, _dash, number = name.partition("-")
-    if not number[:1].isdigit():
-        return _("Beside the paper")
-    return (_("Figure %(n)s") if kind == "figure" else _("Table %(n)s")) % {"n": number[:1]}
-
-
-@register.simple_tag
-def paper_rows_link(params: ReportParams, shown: PageCell) -> str:
-    """Return the URL of the answers behind a cell of a paper; "" if no list has just these."""
-    if shown.cell is None:
-        return ""
-    model, conditions = shown.asked
-    pooled = tuple(conditions.split(POOLED))
-    own = replace(params, paper="", models=(model,), conditions=pooled)
-    return address_of("reports:rows", own, **shown.cell)

@@ -8,7 +8,7 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluations.facts.words import reason_words
+from evaluations.facts.words import number_words, reason_words
 from evaluations.marking.monitoring.rules.limits import Limit
 from evaluations.marking.monitoring.rules.tolerance_simulator import Outcome
 from evaluations.statistics.figure import Figure
@@ -71,7 +71,7 @@ def figure_with_n(value: Figure, kind: str) -> dict[str, object]:
     """Render a figure of a teacher with its n, or a dash with the reason."""
     if value.value is None:
         return {"reason": reason_words(value.reason or "")}
-    return {"text": number_text(value.value, kind), "n": value.n}
+    return {"text": number_words(value.value, kind), "n": value.n}
 
 
 @register.filter
@@ -91,7 +91,7 @@ def share_moved(outcome: Outcome) -> str:
     """Return the change of the known final marks, as a share of their full marks."""
     if not outcome.full:
         return "–"
-    return number_text(float(outcome.change / outcome.full), "rate_difference")
+    return number_text(float(outcome.change / outcome.full), "of_full_marks")
 
 
 @register.filter

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from django import template
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.capability.rules.dimensions import Dimension
 from evaluations.conditions import PromptSetting
+from evaluations.facts.params import TEACHERS, ReportParams
+from evaluations.facts.words import in_percentage_points
 from evaluations.reports.rules.paper_agibench import BRANCHES, RENAMED
+from evaluations.reports.rules.paper_behind import Made
+from evaluations.reports.rules.paper_cells import POOLED
+from evaluations.reports.rules.paper_page import PageCell
+from evaluations.reports.rules.published_tables import Words
+from evaluations.reports.selectors.paper_cell import PartSum
+from evaluations.reports.views.addresses import address_of
+from evaluations.statistics.number_text import POINTS
+from evaluations.statistics.tally import ALL
 from gradeapp.common.named import Named
 from questions.rules.task_names import chinese_task_name
 from questions.rules.taxonomy import TAXONOMY
@@ -129,3 +140,55 @@ def _piece(name: str) -> SafeString:
     if words := WORDS.get(name):
         return format_html("{}", words)
     return format_html('<span lang="en">{}</span>', name)
+
+
+@register.filter
+def in_language(words: Words) -> str:
+    """Return a sentence of a data file in the language of the reader."""
+    return words.label(get_language() or "en")
+
+
+@register.filter
+def paper_table_name(name: str) -> str:
+    """Return ``table-1`` as "Table 1"; what has no number in the paper is "Beside the paper"."""
+    kind, _dash, number = name.partition("-")
+    if not number[:1].isdigit():
+        return gettext("Beside the paper")
+    words = gettext("Figure %(n)s") if kind == "figure" else gettext("Table %(n)s")
+    return words % {"n": number[:1]}
+
+
+@register.simple_tag
+def paper_rows_link(params: ReportParams, shown: PageCell) -> str:
+    """Return the URL of the answers behind a cell of a paper, or of the lists it is made from.
+
+    "" if it is from no answers. *params* are of the answers of all models of the page.
+    """
+    behind = shown.behind
+    if behind is None:
+        return ""
+    model, conditions = shown.asked
+    own = replace(params, marker=shown.marker, paper="")
+    if model:
+        own = replace(own, models=(model,), conditions=tuple(conditions.split(POOLED)))
+    if behind.made is Made.PAIRS:
+        of_pairs = replace(own, marker="")
+        return address_of("reports:pairs", of_pairs, pair=f"{TEACHERS}-{shown.marker}", subject=ALL)
+    if behind.made is Made.LIST:
+        (part,) = behind.parts
+        return address_of("reports:rows", own, **part.query)
+    return address_of(
+        "reports:paper-cell", replace(own, paper=params.dataset), **shown.name._asdict()
+    )
+
+
+@register.simple_tag
+def part_link(one: PartSum) -> str:
+    """Return the URL of the list of answers of a part of a cell."""
+    return address_of("reports:rows", one.params, **one.part.query)
+
+
+@register.filter
+def in_unit(number: str) -> str:
+    """Return the text of a figure with its unit in the language of the reader."""
+    return in_percentage_points(number.removesuffix(POINTS)) if number.endswith(POINTS) else number

@@ -9,6 +9,7 @@ const TITLE = 16;
 const LINE = 18;
 // Pixels of a PNG for each of the page, for print.
 const DENSITY = 3;
+const LONGEST_NAME = 60;
 
 // What is drawn while the page is light; the screen has its own theme again afterwards.
 function inLight(make) {
@@ -38,7 +39,7 @@ function inLines(text, width, font) {
 // The words above the chart, each with its place and font.
 function head(el, t) {
   const said = (node) => node?.textContent.replace(/\s+/g, " ").trim() ?? "";
-  const title = el.querySelector(".chart-plot").getAttribute("aria-label");
+  const { title } = el.dataset;
   const fonts = { title: `600 ${TITLE}px ${t.font}`, note: `${FONT_SIZE}px ${t.font}` };
   const { legend } = optionOf(el, WIDTH);
   // A single series has no legend in the chart: its name stands above it.
@@ -113,6 +114,12 @@ function pngOf(el) {
   return { title, canvas };
 }
 
+// The name of a file called *title*: letters, numbers and hyphens, without what a system forbids.
+function fileName(title) {
+  const name = title.normalize("NFKC").replace(/[^\p{L}\p{N}]+/gu, "-");
+  return name.slice(0, LONGEST_NAME).replace(/^-|-$/g, "");
+}
+
 function download(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
@@ -127,10 +134,10 @@ function answer(event) {
   const el = button.closest("[data-chart]");
   if (button.dataset.chartFile === "svg") {
     const { title, blob } = inLight(() => svgOf(el));
-    download(blob, `${title}.svg`);
+    download(blob, `${fileName(title)}.svg`);
   } else {
     const { title, canvas } = inLight(() => pngOf(el));
-    canvas.toBlob((blob) => download(blob, `${title}.png`));
+    canvas.toBlob((blob) => download(blob, `${fileName(title)}.png`));
   }
 }
 

@@ -76,6 +76,11 @@ def test_the_file_comes_down(site: Site, lead: User, paper: None) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="Rates by subject: Export CSV").click()
     assert download.value.suggested_filename == "exam-rates.csv"
+    page.goto("/reports/cuts/?dataset=exam&by=subject")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Scoring rate: SVG").click()
+    assert download.value.suggested_filename == "Scoring-rate.svg"
+    assert "<title>Scoring rate</title>" in download.value.path().read_text(encoding="utf-8")
 
 
 def test_judging(site: Site, axe: AXE, admin: User, paper: None) -> None:

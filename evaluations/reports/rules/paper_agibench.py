@@ -1,7 +1,8 @@
 """Rebuild the tables of AGIBench (Tang et al. 2023, arXiv:2309.06495).
 
 The paper asks each question three times with each of three prompts. Table 6 and figure 4 pool these
-nine replies; so do we, over the conditions of the three prompts that are loaded.
+nine replies; so do we, over the conditions of the three prompts that are loaded. A figure of fewer
+prompts is of so many questions × prompts less.
 """
 
 from __future__ import annotations
@@ -10,7 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from evaluations.reports.rules.paper_cells import PARTLY, Cells, Loaded, StandIns, best, of_part
+from evaluations.reports.rules.paper_cells import (
+    PARTLY,
+    Cells,
+    Loaded,
+    PartFigure,
+    StandIns,
+    best,
+    of_part,
+)
 from evaluations.reports.rules.paper_sums import (
     gaps_by,
     means_by,
@@ -117,17 +126,21 @@ def rebuilt(material: AgibenchMaterial) -> Cells:
             rows = list(material.paper.table(table).rows)
             cells |= put(table, rows, name, of_model, *whose, lacking=NO_QUESTIONS)
         cells |= _repeats(material, name, conditions)
-        gaps = gaps_by(answers, questions, "difficulty")
+        gaps = gaps_by(answers, questions, "difficulty", len(KINDS))
         rated.append(_Rated(figures["difficulty"], gaps, whose))
         if name == BEST:
-            cells |= _summary(figures["branch"], gaps_by(answers, questions, "branch"), whose)
+            cells |= _summary(
+                figures["branch"], gaps_by(answers, questions, "branch", len(KINDS)), whose
+            )
     return cells | _leads(material, questions, rated)
 
 
 def _rates(answers: pd.DataFrame, questions: pd.DataFrame, by: str) -> dict[str, Figure]:
     """Return ``rates_by``, and why there is no rate of questions that nobody answered."""
     asked = (str(key) for key in questions[by].dropna().unique())
-    return dict.fromkeys(asked, missing(NOT_ANSWERED)) | rates_by(answers, questions, by)
+    return dict.fromkeys(asked, missing(NOT_ANSWERED)) | rates_by(
+        answers, questions, by, len(KINDS)
+    )
 
 
 def labelled(frame: pd.DataFrame) -> pd.DataFrame:
@@ -209,13 +222,14 @@ def _of_people(material: AgibenchMaterial, questions: pd.DataFrame) -> Cells:
 def _leads(material: AgibenchMaterial, questions: pd.DataFrame, rated: Iterable[_Rated]) -> Cells:
     """Return by level how far people are ahead of the best of the loaded models.
 
-    Only a model that answered all questions of the level can be the best.
+    Only a model that answered all questions of the level can be the best, each under every prompt
+    under which it was asked at all.
     """
     with_questions = set(questions["difficulty"].dropna().map(str))
     cells: Cells = {}
     for level in material.paper.table("figure-4").rows:
         own = [one for one in rated if level in one.rates]
-        whole = [(value, one) for one in own if (value := _of_all(one.rates[level])) is not None]
+        whole = [(value, one) for one in own if (value := _of_all(one, level)) is not None]
         if whole:
             _value, first = max(whole, key=lambda one: one[0])
             lead = _negated(_gap(first.gaps, first.rates, level))
@@ -227,9 +241,13 @@ def _leads(material: AgibenchMaterial, questions: pd.DataFrame, rated: Iterable[
     return cells
 
 
-def _of_all(rate: Figure) -> float | None:
-    """Return the value of a rate over all questions of its cell; None for any other."""
-    return None if rate.reason == PARTLY else rate.value
+def _of_all(rated: _Rated, level: str) -> float | None:
+    """Return the rate of a *level* over all its questions under each prompt asked; else None."""
+    rate = rated.rates[level]
+    if not isinstance(rate, PartFigure):
+        return None
+    asked, every = len(rated.whose), max(len(KINDS), len(rated.whose))
+    return rate.value if rate.answered * every == rate.questions * asked else None
 
 
 def _why_no_best(reasons: Sequence[str]) -> str:

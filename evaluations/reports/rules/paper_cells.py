@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evaluations.reports.rules.published_tables import CellName, Note, PublishedPaper
+from evaluations.reports.rules.published_tables import CellName, Note, Paper, PublishedPaper
 from evaluations.statistics.figure import Figure, ReportRow, missing
 from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ModelCondition
@@ -31,7 +31,8 @@ POOLED = " + "
 class PartFigure(Figure):
     """A figure from answers to ``answered`` of the ``questions`` that its cell covers.
 
-    A question counts once for each condition that is pooled, and for each side of a difference.
+    A question counts once for each prompt that the paper pools. A difference has the questions of
+    the side of which the smaller share is answered.
     """
 
     answered: int = 0
@@ -57,12 +58,23 @@ def of_parts(figure: Figure, parts: Iterable[Figure]) -> Figure:
     return of_part(figure, answered, sum(one.questions for one in known)) if known else figure
 
 
+def of_sides(figure: Figure, sides: Iterable[Figure]) -> Figure:
+    """Return the difference *figure* with the questions of the side that is answered least."""
+    known = [one for one in sides if isinstance(one, PartFigure)]
+    least = min(known, key=lambda one: one.answered / max(one.questions, 1), default=None)
+    return of_part(figure, least.answered, least.questions) if least else figure
+
+
 @dataclass(frozen=True, slots=True)
 class Ours:
-    """A rebuilt cell, and whose answers it is from; () if it is from the questions alone."""
+    """A rebuilt cell, and whose answers it is from; () if it is from the questions alone.
+
+    ``marker`` is who gave the subjective points; "" if it has none.
+    """
 
     figure: Figure
     asked: tuple[ModelCondition, ...] = ()
+    marker: str = ""
 
     @property
     def model(self) -> str:
@@ -175,6 +187,8 @@ def compared(
         for cell in (*printed, *others):
             ours = rebuilt.get(cell) or Ours(missing(fallback))
             key = cell._asdict() | {"model": ours.model, "condition": ours.condition}
+            if paper.paper is Paper.GAOKAO_BENCH:
+                key["marker"] = ours.marker
             column = table.column(cell.column)
             is_row = not table.rows or (cell.row in table.rows and column is not None)
             value = printed.get(cell)

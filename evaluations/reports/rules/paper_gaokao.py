@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 LAST_YEAR = 2022
 OVERALL = "Overall"
+TEACHERS = "teachers"
 UNMARKED = "unmarked"
 NOBODY_MARKED = "no_teacher_marks"
 NO_JUDGE = "no_judge"
@@ -151,11 +152,11 @@ def _weights() -> Cells:
 def _rates(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
     """Return the row of a model in tables 1 and 2."""
     cells: Cells = {}
-    for table, part, lacking in (
-        ("table-1", Part.OBJECTIVE, NO_OBJECTIVE),
-        ("table-2", Part.SUBJECTIVE, NOBODY_MARKED),
+    for table, part, lacking, marker in (
+        ("table-1", Part.OBJECTIVE, NO_OBJECTIVE, ""),
+        ("table-2", Part.SUBJECTIVE, NOBODY_MARKED, TEACHERS),
     ):
-        own = of_conditions(material.base(material.answers["teachers"]), [loaded.asked])
+        own = of_conditions(material.base(material.answers[TEACHERS]), [loaded.asked])
         own = own[own["part"] == part.value].replace({"reason": {UNMARKED: NOBODY_MARKED}})
         questions = material.base(material.questions)
         questions = questions[questions["part"] == part.value]
@@ -163,7 +164,7 @@ def _rates(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
         if everything := rates_by(own, questions):
             figures[OVERALL] = everything[""]
         columns = [column.name for column in material.paper.table(table).columns]
-        cells |= put_row(table, name, columns, figures, loaded, lacking=lacking)
+        cells |= put_row(table, name, columns, figures, loaded, lacking=lacking, marker=marker)
     return cells
 
 
@@ -198,18 +199,17 @@ def _total(
 
 def _totals(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
     """Return the totals of a model in table 4, and those released with the answers."""
-    markers = {"human": ("teachers", NOBODY_MARKED)}
+    markers = {"human": (TEACHERS, NOBODY_MARKED)}
     markers["GPT-4-turbo"] = material.judges(loaded.asked, criterion=True)
     released, lacking = material.judges(loaded.asked, criterion=False)
     cells: Cells = {}
     for stream in Stream:
         for column, (marker, reason) in markers.items():
             figure = _marked_total(material, loaded, marker, reason, stream)
-            cells |= put_row(
-                "table-4", name, [f"{stream}:{column}"], {f"{stream}:{column}": figure}, loaded
-            )
-        figure = _marked_total(material, loaded, released, lacking, stream)
-        cells |= put_row("released-totals", name, [stream.value], {stream.value: figure}, loaded)
+            figures = {f"{stream}:{column}": figure}
+            cells |= put_row("table-4", name, list(figures), figures, loaded, marker=marker)
+        figures = {stream.value: _marked_total(material, loaded, released, lacking, stream)}
+        cells |= put_row("released-totals", name, list(figures), figures, loaded, marker=released)
     return cells
 
 
@@ -236,13 +236,15 @@ def _years(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
             for stream in Stream:
                 column = f"{stream}:{marker}"
                 figure = _total(material, own[own["year"] == year], stream, by_year[year])
-                cells |= put_row("figure-3", f"{name}/{year}", [column], {column: figure}, loaded)
+                figures = {column: figure}
+                row = f"{name}/{year}"
+                cells |= put_row("figure-3", row, [column], figures, loaded, marker=marker)
     return cells
 
 
 def _leakage(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
     """Return table 5: objective rates on the questions of the paper and on later ones."""
-    own = of_conditions(material.answers["teachers"], [loaded.asked])
+    own = of_conditions(material.answers[TEACHERS], [loaded.asked])
     own = own[own["part"] == Part.OBJECTIVE.value]
     questions = material.questions[material.questions["part"] == Part.OBJECTIVE.value]
     before = rates_by(material.base(own), material.base(questions)).get("")
@@ -267,7 +269,7 @@ def _correlations(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
         pairs = [
             pair
             for pair in material.pairs
-            if pair.asked == loaded.asked and pair.pair == f"teachers-{judge}"
+            if pair.asked == loaded.asked and pair.pair == f"{TEACHERS}-{judge}"
         ]
         marked = written & {material.question_of.get(pair.response) for pair in pairs}
         figures = {
@@ -275,10 +277,10 @@ def _correlations(material: GaokaoMaterial, name: str, loaded: Loaded) -> Cells:
             for coefficient, figure in _coefficients(pairs, reason or NO_PAIRS).items()
         }
         if criterion:
-            cells |= put_row("table-4", name, list(figures), figures, loaded)
+            cells |= put_row("table-4", name, list(figures), figures, loaded, marker=judge)
         for coefficient, figure in figures.items():
             row = f"{word}/{coefficient}"
-            cells |= put_row("table-6", row, [name], {name: figure}, loaded)
+            cells |= put_row("table-6", row, [name], {name: figure}, loaded, marker=judge)
     return cells
 
 

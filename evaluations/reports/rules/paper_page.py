@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import cast
 
-from evaluations.reports.rules.paper_agibench import BRANCH_VALUES, KNOWLEDGE_SLUGS, LEAD
+from evaluations.reports.rules.paper_agibench import KINDS, LEAD
+from evaluations.reports.rules.paper_behind import Behind, behind
 from evaluations.reports.rules.paper_cells import NOTE, PARTLY
 from evaluations.reports.rules.published_tables import (
     CellName,
@@ -19,16 +20,30 @@ from evaluations.reports.rules.published_tables import (
     PublishedTable,
 )
 from evaluations.statistics.figure import Figure, Report, ReportRow
-from evaluations.statistics.number_text import MINUS
-from questions.rules.vocabulary import Part
+from evaluations.statistics.number_text import MINUS, POINTS
 
 # What stands beside cells and before their reasons below the table, in the order of the reasons.
 MARKS = ("*", "†", "‡", "§", "¶")
-UNITS = {"percent": " %", "difference": " %"}
+UNITS = {"percent": " %", "difference": POINTS}
 Asked = tuple[str, str]
 NOBODY: Asked = ("", "")
 MISSING_PARTS = "missing_parts"
 MISSING_QUESTIONS = "missing_questions"
+# What a page has to say of the figures of a table, by paper and table.
+POOLED_PROMPTS = "pooled_prompts"
+SMALLER_SIDE = "smaller_side"
+TWO_MAJORITIES = "two_majorities"
+OF_REVIEW = "of_review"
+BASES = {
+    (Paper.AGIBENCH, "table-1"): POOLED_PROMPTS,
+    (Paper.AGIBENCH, "table-6"): POOLED_PROMPTS,
+    (Paper.AGIBENCH, "figure-4"): POOLED_PROMPTS,
+    (Paper.AGIBENCH, "modals"): POOLED_PROMPTS,
+    (Paper.AGIBENCH, "figure-6"): TWO_MAJORITIES,
+    (Paper.AGIEVAL, "gains"): SMALLER_SIDE,
+    (Paper.AGIEVAL, "figure-3"): OF_REVIEW,
+    (Paper.GAOKAO_BENCH, "table-5"): SMALLER_SIDE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +52,24 @@ class PageCell:
 
     ``difference`` is "=" for equal cells, "" where one is missing. ``reason`` is a code: why there
     is no figure of ours, or why it differs; ``further`` is what else limits it. ``answered`` is of
-    how many questions of the cell our figure has answers, and of how many it should have; None if
-    it has all. ``notes`` are the ids of the notes about a printed figure without one of ours, or of
-    the note that accounts for the difference. ``cell`` selects the answers behind our figure, None
-    where no list of answers is the same. ``over`` is the model that a lead is over, "" elsewhere.
+    how many questions of the cell our figure has answers, of how many it should have, and under how
+    many prompts each; None if it has all. ``notes`` are the ids of the notes about a printed figure
+    without one of ours, or of the note that accounts for the difference. ``behind`` are the lists
+    that our figure is made from, None if it is from no answers, and ``marker`` is who gave its
+    subjective points. ``over`` is the model that a lead is over, "" elsewhere.
     """
 
+    name: CellName
     ours: str
     printed: str
     difference: str
     reason: str
     further: str
-    answered: tuple[int, int] | None
+    answered: tuple[int, int, int] | None
     notes: tuple[str, ...]
     asked: Asked
-    cell: Mapping[str, str] | None
+    behind: Behind | None
+    marker: str = ""
     over: str = ""
 
     @property
@@ -82,7 +100,7 @@ class PageTable:
 
     ``reasons`` counts why cells that are printed are not rebuilt, ``starred`` has the codes of why
     others differ or are limited. ``hidden`` is the number of rows and columns that are left out,
-    because none of their cells is rebuilt.
+    because none of their cells is rebuilt. ``basis`` is a code: what all figures of ours are of.
     """
 
     table: PublishedTable
@@ -94,6 +112,7 @@ class PageTable:
     starred: Sequence[str]
     notes: Sequence[Note]
     hidden: int
+    basis: str
 
     @property
     def marks(self) -> dict[str, str]:
@@ -148,7 +167,7 @@ def _table(
     ]
     cells = tuple(
         tuple(
-            _cell(paper, CellName(table.id, row, column), found, _column(table, column))
+            _cell(paper, CellName(table.id, row, column), found, column_of(table, column))
             for column in columns
         )
         for row in rows
@@ -169,6 +188,7 @@ def _table(
         starred=_starred(given),
         notes=[note for note in paper.notes if any(note.id in cell.notes for cell in given)],
         hidden=sum(map(len, every)) - len(rows) - len(columns),
+        basis=BASES.get((paper.paper, table.id), "") if rebuilt else "",
     )
 
 
@@ -178,7 +198,7 @@ def _starred(cells: Sequence[PageCell]) -> list[str]:
     return [code for code in dict.fromkeys(chain.from_iterable(codes)) if code]
 
 
-def _column(table: PublishedTable, name: str) -> Column | None:
+def column_of(table: PublishedTable, name: str) -> Column | None:
     """Return the column *name*; one that is not printed (another model) is like those that are."""
     shapes = {(one.unit, one.decimals) for one in table.columns}
     like = table.columns[0] if len(shapes) == 1 and table.columns[0].unit != "count" else None
@@ -207,22 +227,34 @@ def _cell(
     if row is None:
         return None
     ours, published, difference = (row.figures[one] for one in ("ours", "published", "difference"))
-    text = "" if difference.value is None else _text(difference, column, signed=True)
+    text = "" if difference.value is None else figure_text(difference, column, signed=True)
     answered = row.figures.get("answered")
     return PageCell(
-        ours=_text(ours, column),
-        printed=_text(published, column),
+        name=name,
+        ours=figure_text(ours, column),
+        printed=figure_text(published, column),
         difference="=" if difference.value == 0 else text,
         reason=(difference.reason if difference.value is not None else ours.reason) or "",
         further=ours.reason or "",
-        answered=(int(answered.value), answered.n)
-        if answered and answered.value is not None
-        else None,
+        answered=_answered(answered, prompts_pooled(paper.paper, name.table)),
         notes=_notes(paper, name, difference) if published.value is not None else (),
         asked=(row.key["model"], row.key["condition"]),
-        cell=rows_behind_cell(paper.paper, name) if row.key["model"] else None,
+        behind=behind(paper, name) if ours.value is not None else None,
+        marker=row.key.get("marker", ""),
         over=row.key["model"] if name.column == LEAD else "",
     )
+
+
+def _answered(answered: Figure | None, prompts: int) -> tuple[int, int, int] | None:
+    """Return how many answers there are, of how many questions under how many *prompts*."""
+    if answered is None or answered.value is None:
+        return None
+    return int(answered.value), answered.n // prompts, prompts
+
+
+def prompts_pooled(paper: Paper, table: str) -> int:
+    """Return under how many prompts *paper* asks each question whose answers a *table* pools."""
+    return len(KINDS) if BASES.get((paper, table)) == POOLED_PROMPTS else 1
 
 
 def _notes(paper: PublishedPaper, name: CellName, difference: Figure) -> tuple[str, ...]:
@@ -233,33 +265,22 @@ def _notes(paper: PublishedPaper, name: CellName, difference: Figure) -> tuple[s
     return (reason.removeprefix(NOTE),) if reason.startswith(NOTE) else ()
 
 
-def _text(figure: Figure, column: Column | None, *, signed: bool = False) -> str:
-    """Return a figure with the decimals and the unit of its column; "" without a value."""
+def figure_text(figure: Figure, column: Column | None, *, signed: bool = False) -> str:
+    """Return a figure with the decimals and the unit of its column; "" without a value.
+
+    One that is *signed* is a difference: that of two per cents is in percentage points.
+    """
     if figure.value is None:
         return ""
-    decimals, unit = (column.decimals, column.unit) if column else (1, "percent")
+    decimals = column.decimals if column else 1
     value = round(figure.value, decimals) + 0.0
-    plus = "+" if value > 0 and (signed or unit == "difference") else ""
+    unit = unit_of(column, signed=signed)
+    plus = "+" if value > 0 and (signed or unit == POINTS) else ""
     sign = MINUS if value < 0 else plus
-    return f"{sign}{abs(value):,.{decimals}f}{UNITS.get(unit, '')}"
+    return f"{sign}{abs(value):,.{decimals}f}{unit}"
 
 
-def rows_behind_cell(paper: Paper, cell: CellName) -> dict[str, str] | None:
-    """Return what selects the answers behind a cell in their list; None if nothing does."""
-    if paper is Paper.GAOKAO_BENCH and cell.table in ("table-1", "table-2"):
-        part = Part.OBJECTIVE if cell.table == "table-1" else Part.SUBJECTIVE
-        subject = {} if cell.column == "Overall" else {"subject": cell.column}
-        return {**subject, "part": part.value}
-    if paper is Paper.AGIEVAL and cell.table in ("table-2", "table-3", "exact-answers"):
-        return {} if cell.row == "Average" else {"task": cell.row}
-    if paper is Paper.AGIBENCH and cell.table in _CUT_BY and cell.column != LEAD:
-        return {"cut": f"{_CUT_BY[cell.table]}:{cell.row}"}
-    if paper is Paper.AGIBENCH and cell.table == "table-6":
-        branch, _slash, knowledge = cell.row.partition("/")
-        if knowledge in KNOWLEDGE_SLUGS:
-            return {"cut": f"knowledge:{KNOWLEDGE_SLUGS[knowledge]}"}
-        return {"cut": f"ability_branch:{BRANCH_VALUES[branch]}"}
-    return None
-
-
-_CUT_BY = {"figure-4": "difficulty", "modals": "modal"}
+def unit_of(column: Column | None, *, signed: bool = False) -> str:
+    """Return the unit behind figures of *column*, or behind their differences if *signed*."""
+    unit = column.unit if column else "percent"
+    return UNITS.get("difference" if signed and unit == "percent" else unit, "")

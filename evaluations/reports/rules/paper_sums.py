@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluations.reports.rules.paper_cells import Cells, Loaded, Ours, of_part, of_parts
+from evaluations.reports.rules.paper_cells import (
+    Cells,
+    Loaded,
+    Ours,
+    of_part,
+    of_parts,
+    of_sides,
+)
 from evaluations.reports.rules.published_tables import CellName
 from evaluations.statistics.figure import Figure, missing
 from evaluations.statistics.rows import ModelCondition
@@ -30,11 +37,14 @@ def of_conditions(answers: pd.DataFrame, asked: Iterable[ModelCondition]) -> pd.
     return answers[np.array([pair in wanted for pair in pairs], dtype=bool)]
 
 
-def rates_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str = "") -> Figures:
+def rates_by(
+    answers: pd.DataFrame, questions: pd.DataFrame, by: str = "", prompts: int = 1
+) -> Figures:
     """Return points over full marks in per cent for each value of column *by*, or all under "".
 
     n counts sub-answers with points. A rate of answers to only some of the *questions* has the
-    reason ``partly_answered``; each model and condition of *answers* is to answer them all. A value
+    reason ``partly_answered``; each model and condition of *answers* is to answer them all, and
+    there are to be at least so many conditions as the paper pools *prompts*. A value
     whose answers all have no points has no rate, and the reason
     that most of them give; one without answers is left out.
     """
@@ -42,7 +52,7 @@ def rates_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str = "") -> Fi
     without = _grouped(answers[answers["n"] == 0], by)["reason"]
     lacking = {str(key): missing(reason_of(reasons)) for key, reasons in without}
     sums = _grouped(scored, by)[["points", "full", "units"]].sum()
-    conditions = len(answers[["model", "condition"]].drop_duplicates())
+    conditions = max(prompts, len(answers[["model", "condition"]].drop_duplicates()))
     # One row for each question under a condition.
     answered, asked = _grouped(scored, by).size(), _grouped(questions, by).size()
     return lacking | {
@@ -71,7 +81,7 @@ def means_by(frame: pd.DataFrame, column: str, by: str = "") -> Figures:
     }
 
 
-def gaps_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str) -> Figures:
+def gaps_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str, prompts: int = 1) -> Figures:
     """Return the rate of *answers* less that of people in percentage points by column *by*.
 
     Both are over the questions with points and a ``human`` rate, as the ``gap`` of the report
@@ -80,7 +90,7 @@ def gaps_by(answers: pd.DataFrame, questions: pd.DataFrame, by: str) -> Figures:
     people; a value without answers to such a question is left out.
     """
     rated = answers[answers["human"].notna()]
-    figures = rates_by(rated, questions[questions["human"].notna()], by)
+    figures = rates_by(rated, questions[questions["human"].notna()], by, prompts)
     scored = rated[rated["n"] > 0]
     weighted = _grouped(scored.assign(people=scored["human"] * scored["full"]), by)
     sums, compared = weighted[["people", "full"]].sum(), weighted["question"].nunique()
@@ -145,9 +155,9 @@ def plain_mean(figures: Mapping[str, Figure], over: Sequence[str], lacking: str)
 def minus(first: Figure | None, second: Figure | None, lacking: str) -> Figure:
     """Return *first* minus *second*; *lacking* is the reason if one is not there.
 
-    One without a value gives its own reason.
+    One without a value gives its own reason. n is the smaller of both.
     """
-    n = sum(one.n for one in (first, second) if one)
+    n = min((one.n for one in (first, second) if one), default=0)
     if first is None or second is None:
         return missing(lacking, n)
     if first.value is None or second.value is None:
@@ -155,7 +165,7 @@ def minus(first: Figure | None, second: Figure | None, lacking: str) -> Figure:
         return missing(without.reason or lacking, n)
     both = (first, second)
     figure = Figure(first.value - second.value, n, reason=_first_reason(both))
-    return of_parts(figure, both)
+    return of_sides(figure, both)
 
 
 def _first_reason(figures: Iterable[Figure]) -> str | None:
@@ -185,10 +195,11 @@ def put_row(
     figures: Mapping[str, Figure],
     *asked: Loaded | ModelCondition,
     lacking: str = NO_DATA,
+    marker: str = "",
 ) -> Cells:
     """Return the cells of one row; a column without a figure has the reason *lacking*."""
     whose = tuple(one.asked if isinstance(one, Loaded) else one for one in asked)
     return {
-        CellName(table, row, column): Ours(figures.get(column) or missing(lacking), whose)
+        CellName(table, row, column): Ours(figures.get(column) or missing(lacking), whose, marker)
         for column in columns
     }

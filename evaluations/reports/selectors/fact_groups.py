@@ -8,6 +8,7 @@ load, and most processes never need it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,7 @@ from evaluations.reports.selectors.scored_answers import (
 )
 from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
+from evaluations.statistics.repeat_sums import Answers
 from gradeapp.common.snapshot import one_snapshot, sees_only_committed
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import Part
@@ -59,9 +61,9 @@ UNJUDGED = Points(None, LedgerOutcome.NOT_SCORED.value, SUSPENDED)
 def answer_groups(params: ReportParams, detail: Detail = Detail.QUESTIONS) -> pd.DataFrame:
     """Return sums over the answers of *params* (valid), each answer in exactly one row.
 
-    *detail* tells how far they are summed; of ``Detail.ANSWERS`` and ``Detail.RESPONSES`` the frame
-    has ``answer`` too, as ``ScoredAnswer`` has it, and of the second ``response`` (negative: the
-    job of a failed call) and ``repeat``.
+    *detail* tells how far they are summed. Of ``Detail.ANSWERS`` the frame has ``answers`` too
+    (``repeat_sums.Answers``), of ``Detail.RESPONSES`` ``answer``, as ``ScoredAnswer`` has it,
+    ``response`` (negative: the job of a failed call) and ``repeat``.
 
     Columns: ``model, condition, run, question, revision, task, subject, part``, ``full_each`` and
     ``subs`` (full marks and sub-answers of one answer), ``outcome`` ("" where it follows from the
@@ -207,7 +209,6 @@ class _Groups:
 
     def _described(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Add the columns of runs, questions and revisions, and the metrics of exact answers."""
-        import pandas as pd
 
         bank = self.bank
         year = self.params.year
@@ -226,15 +227,16 @@ class _Groups:
         rows["full_each"], rows["subs"] = of_revision
         for name in ("exact_n", "exact_sum", "f1_sum"):
             rows[name] = 0.0
-        detailed = self.detail in (Detail.ANSWERS, Detail.RESPONSES)
-        if detailed or bank.golds:
+        if self.detail is Detail.ANSWERS:
+            rows["answers"] = _texts(rows, _given(rows))
+            return rows
+        if self.detail is Detail.RESPONSES or bank.golds:
             answers = _answers(rows)
-            if bank.golds and self.detail is not Detail.ANSWERS:
+            if bank.golds:
                 self._measure_exact(rows, answers)
-            if detailed:
-                known = _known(rows, answers)
-                rows["answer"] = pd.Series(known, index=rows.index, dtype=object)
         if self.detail is Detail.RESPONSES:
+            answers[~_is_known(rows)] = None
+            rows["answer"] = _texts(rows, answers)
             before = np.array([bank.sittings[run][1] for run in runs.tolist()], dtype=np.int64)
             rows["repeat"] += before[places]
         return rows
@@ -278,7 +280,7 @@ def _set_levels(rows: pd.DataFrame) -> None:
 
 def _answers(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
     """Return what was read in each of *rows*, in printed letters; "" for nothing."""
-    letters = _letters(rows)
+    letters = _letters(rows.loc[rows["option_order"] != "", "revision"])
     texts: dict[tuple[str | None, str, str], str] = {}
     found = np.empty(len(rows), dtype=object)
     keys = zip(rows["read"], rows["option_order"], rows["revision"], strict=True)
@@ -290,19 +292,50 @@ def _answers(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
     return found
 
 
-def _known(rows: pd.DataFrame, answers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return *answers* where they count: None where nothing was scored or the score does not."""
+def _given(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Return the ``Answers`` of each of *rows*; equal ones are one object."""
+    texts = set(rows["given"]) - {None}
+    lines = {text: [line.split(" ", 2) for line in text.split("\n")] for text in texts}
+    moved = {text for text, own in lines.items() if any(order for _points, order, _read in own)}
+    letters = _letters(rows.loc[rows["given"].isin(moved), "revision"]) if moved else {}
+    read: dict[tuple[str, str], Answers] = {}
+    found = np.empty(len(rows), dtype=object)
+    columns = zip(_is_known(rows), rows["given"], rows["revision"], rows["n"], strict=True)
+    for place, (is_known, text, revision, n) in enumerate(columns):
+        if not is_known:
+            found[place] = ((None, None),) * n
+        elif text is None:  # calls that failed
+            found[place] = (("", 0.0),) * n
+        else:
+            key = (text, letters.get(revision, "") if text in moved else "")
+            if key not in read:
+                read[key] = tuple(_given_line(line, key[1]) for line in lines[text])
+            found[place] = read[key]
+    return found
+
+
+def _given_line(line: Sequence[str], letters: str) -> tuple[str | None, float | None]:
+    """Return the answer and the points of a ``GIVEN_LINE``; None, None if it has no points."""
+    points, order, read = line
+    if not points:
+        return None, None
+    return spelled(read, letters if order else "", order) if read else "", float(points)
+
+
+def _is_known(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Return for each of *rows* whether its answers are known.
+
+    They are not where nothing was scored or the score does not count.
+    """
     reason = rows["reason"].to_numpy()
     scored = (rows["part"] == Part.OBJECTIVE).to_numpy() & (rows["scored"] > 0).to_numpy()
-    scored &= (reason == "") | (reason == TOOK_NO_IMAGES.reason)
-    known = answers.copy()
-    known[~scored] = None
+    known: np.ndarray[Any, Any] = scored & ((reason == "") | (reason == TOOK_NO_IMAGES.reason))
     return known
 
 
-def _letters(rows: pd.DataFrame) -> dict[int, str]:
-    """Return the letters of the revisions whose options were shown in another order."""
-    moved = rows.loc[rows["option_order"] != "", "revision"].unique().tolist()
+def _letters(revisions: pd.Series) -> dict[int, str]:
+    """Return the letters of *revisions*, whose options were shown in another order."""
+    moved = revisions.unique().tolist()
     return dict(QuestionRevision.objects.filter(pk__in=moved).values_list("pk", "letters"))
 
 

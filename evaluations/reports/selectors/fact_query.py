@@ -30,7 +30,7 @@ Keys = tuple[str, ...]
 KEYS_OF_ROWS = ("run", "question", "revision", "key_revision")
 TYPES: dict[str, type] = {
     **dict.fromkeys(("run", "question", "revision", "key_revision"), np.int64),
-    **dict.fromkeys(("outcome", "reason", "marker", "read", "option_order"), object),
+    **dict.fromkeys(("outcome", "reason", "marker", "read", "option_order", "given"), object),
     "is_message": np.bool_,
     "each": np.float64,
     "response": np.int64,
@@ -43,7 +43,10 @@ SUMS = (*COUNTS, "points")
 # Null where there is none; the frame has 0.
 OPTIONAL = ("key_revision", "each")
 # What stands for null, and in columns that were not asked for.
-MISSING: dict[str, str | None] = {"outcome": "", "reason": "", "read": None, "option_order": ""}
+MISSING: dict[str, str | None] = {
+    **dict.fromkeys(("outcome", "reason", "option_order"), ""),
+    **dict.fromkeys(("read", "given")),
+}
 
 
 class Detail(Enum):
@@ -51,8 +54,8 @@ class Detail(Enum):
 
     ``QUESTIONS``: a run and a question; ``EXACT``: so too, but exact answers by what was read;
     ``LEDGER``: a run, a question and an outcome; ``OUTCOMES``: so too, but exact answers by what
-    was read, and marks by their outcome in the ledger; ``ANSWERS``: objective answers
-    by what was read and its points; ``RESPONSES``: one response.
+    was read, and marks by their outcome in the ledger; ``ANSWERS``: a run and a question, with
+    all that was read as one text (``given``); ``RESPONSES``: one response.
     """
 
     QUESTIONS = "questions"
@@ -63,6 +66,17 @@ class Detail(Enum):
     RESPONSES = "responses"
 
 
+# The objective answers of a row, a line each: the points, the order in which options were shown,
+# and what was read. The points are written so that reading them gives the same number.
+GIVEN_LINE = """CASE WHEN fact.marker = '{key}' THEN
+    COALESCE({points}, '') || ' ' || fact.option_order || ' ' || COALESCE(fact.read, '') END"""
+GIVEN = {
+    "sqlite": (
+        "group_concat({}, char(10))",
+        "CASE WHEN fact.points IS NOT NULL THEN printf('%%!.17g', fact.points) END",
+    ),
+    "postgresql": ("string_agg({}, chr(10))", "fact.points::text"),
+}
 # What every row is about, and what else with so much detail.
 ALWAYS = ("run", "question", "revision", "reason")
 EXTRA: dict[Detail, tuple[str, ...]] = {
@@ -70,7 +84,7 @@ EXTRA: dict[Detail, tuple[str, ...]] = {
     Detail.EXACT: ("outcome", "read", "option_order"),
     Detail.LEDGER: ("outcome",),
     Detail.OUTCOMES: ("outcome", "read", "option_order", "each"),
-    Detail.ANSWERS: ("read", "option_order", "each"),
+    Detail.ANSWERS: ("given",),
     Detail.RESPONSES: ("outcome", "read", "option_order", "response", "repeat"),
 }
 
@@ -116,7 +130,6 @@ def statement(
                 AND newer.marker = fact.marker AND newer.source > fact.source)"""
     else:
         given = f"fact.marker = '{FactMarker.TEACHERS}' AND fact.counts"
-    of_key = f"fact.marker = '{FactMarker.KEY}'"
     joined = ""
     given_by = {name: f"fact.{name}_id" for name in KEYS_OF_ROWS} | {"response": "fact.response_id"}
     if detail in (Detail.EXACT, Detail.OUTCOMES):
@@ -124,17 +137,24 @@ def statement(
         exact = "CASE WHEN revision.question_type = 'exact_answer' THEN {} END"
         given_by |= {"read": exact.format("fact.read"), "each": LEVEL}
         given_by["option_order"] = exact.format("fact.option_order")
-    elif detail is Detail.ANSWERS:
-        # No mark has anything read: its read is null.
-        given_by["each"] = f"CASE WHEN {of_key} THEN fact.points END"
-    grouped = ", ".join(given_by.get(name, f"fact.{name}") for name in keys)
+    chosen = {name: given_by.get(name, f"fact.{name}") for name in keys}
+    grouped = ", ".join(chosen.values())
+    if detail is Detail.ANSWERS:
+        chosen["given"] = _given()
+        grouped = ", ".join(chosen[name] for name in keys if name != "given")
     blind = " AND NOT fact.images_omitted" if without_blind else ""
-    return f"""SELECT {grouped}, COUNT(*), COUNT(fact.points),
+    return f"""SELECT {", ".join(chosen.values())}, COUNT(*), COUNT(fact.points),
         SUM(CASE WHEN fact.points >= fact.full_marks THEN 1 ELSE 0 END),
         SUM(CASE WHEN fact.points <= 0 THEN 1 ELSE 0 END), COALESCE(SUM(fact.points), 0)
     FROM evaluations_answerfact AS fact{joined}
     WHERE fact.run_id IN ({", ".join(["%s"] * runs)}) AND ({key} OR {given}){blind}
     GROUP BY {grouped}"""
+
+
+def _given() -> str:
+    """Return the column ``given`` in the SQL of the database."""
+    joined, points = GIVEN[connection.vendor]
+    return joined.format(GIVEN_LINE.format(key=FactMarker.KEY.value, points=points))
 
 
 def kept_sums(version: int, query: str, given: tuple[int, ...], keys: Keys) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from evaluations.facts.params import (
     models_with_answers,
     validated,
 )
-from evaluations.models import BlindAnswer, Judgement, Response, Run
+from evaluations.models import BlindAnswer, Judgement, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.reports.providers import capabilities_of
 from evaluations.reports.rules import paper_agibench, paper_agieval, paper_gaokao
@@ -38,6 +38,7 @@ from evaluations.reports.selectors.frames import (
     reasoned_frame,
     repeat_frame,
 )
+from evaluations.reports.selectors.rows_behind import pattern_counts
 from evaluations.statistics.figure import Report
 from evaluations.statistics.gaokao_750 import Precision
 from evaluations.statistics.policies import Policy
@@ -82,6 +83,13 @@ def paper_tables(params: ReportParams) -> Report:
         "notes": {note.id: note.en for note in paper.notes},
     }
     return Report(NAME, about, rows)
+
+
+def params_of_answers(params: ReportParams) -> ReportParams:
+    """Return *params* (of a paper) with the loaded models alone, as their answers are chosen."""
+    if not Dataset.objects.filter(slug=params.dataset).exists():
+        return params
+    return _read_models(known_paper(params.paper), params)[1]
 
 
 def loaded_papers() -> list[Paper]:
@@ -232,23 +240,9 @@ def _agibench(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cel
             questions=_with_lengths(questions_frame(params.dataset)),
             answers=reasoned_frame(params),
             repeats=repeat_frame(params),
-            patterns=_pattern_counts(params),
+            patterns=pattern_counts(params),
         )
     )
-
-
-def _pattern_counts(params: ReportParams) -> dict[int, int]:
-    """Return how many replies each printed pattern matched under ``published``; 0 for none."""
-    score = Response.score_field(Policy.PUBLISHED)
-    replies = Response.objects.filter(
-        params.of_runs("run__"), **{f"{score}__published_rules": Paper.AGIBENCH.value}
-    )
-    matched = replies.order_by().values_list(f"{score}__extraction__pattern")
-    found: dict[int, int] = {}
-    for pattern, n in matched.annotate(n=Count("pk")):
-        place = int(pattern.rpartition(".")[2]) if pattern.startswith("agibench.") else 0
-        found[place] = found.get(place, 0) + n
-    return found
 
 
 _REBUILT: dict[Paper, Callable[[PublishedPaper, ReportParams, StandIns], Cells]] = {

@@ -14,6 +14,7 @@ from evaluations.facts.points import left_out
 from evaluations.facts.published import how_asked
 from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose
+from evaluations.reports.selectors.answered import questions_by_subject, with_answered
 from evaluations.reports.selectors.fact_groups import answer_groups
 from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
@@ -115,6 +116,7 @@ def _from_facts(
     about, few = About(), set[Item]()
     answered: dict[ModelCondition, int] = {}
     rows: dict[str, list[ReportRow]] = {name: [] for name in FROM_FACTS}
+    there = questions_by_subject(params)
     for part in parts:
         groups = answer_groups(part, Detail.LEDGER)
         about.add(groups)
@@ -123,10 +125,14 @@ def _from_facts(
         answered |= {ModelCondition(*asked): int(n) for asked, n in different.items()}
         few |= few_marked(counted(groups), part, OF_OVERVIEW)
         rows["rates"] += rates_of(frame).rows
-        rows["converted"] += converted_of([frame], marker=params.marker).rows
+        converted = converted_of([frame], marker=params.marker).rows
+        rows["converted"] += with_answered(converted, frame, there)
         rows["ledger"] += ledger_of(task_outcomes(groups)).rows
         is_repeated = bool((frame["n"] + frame["unscored"] > 1).any())
-        answers = answer_groups(part, Detail.ANSWERS) if is_repeated else groups.assign(answer=None)
+        nothing = [((None, None),)] * len(groups)  # nobody needs to know single answers
+        answers = (
+            answer_groups(part, Detail.ANSWERS) if is_repeated else groups.assign(answers=nothing)
+        )
         rows["repeats"] += repeats_of(counted(answers)).rows
     numbers = asked_params(params) | about.numbers()
     return {name: Report(name, dict(numbers), own) for name, own in rows.items()}, few, answered

@@ -17,6 +17,7 @@ from evaluations.marking.rounds.selectors.exports import Cells, marks_as_cells
 from evaluations.models import Condition, Mark, Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.reports.selectors import paper_tables
+from evaluations.reports.selectors.answered import questions_by_subject, with_answered
 from evaluations.reports.selectors.cuts import (
     cut_keys,
     cuts_report,
@@ -128,6 +129,7 @@ def _build(name: str, params: ReportParams) -> Report:
 def _converted(params: ReportParams, markers: Sequence[str]) -> Report:
     """Return report ``converted`` with rows for each of *markers*."""
     about, rows = About(), []
+    there = questions_by_subject(params)
     for part in parts_of(params):
         each = [replace(part, marker=marker) for marker in markers]
         frames = []
@@ -136,7 +138,8 @@ def _converted(params: ReportParams, markers: Sequence[str]) -> Report:
             if one is each[0]:
                 about.add(groups)
             frames.append(frame_of(counted(groups), one))
-        rows += converted_of(frames, marker=params.marker or None).rows
+        made = converted_of(frames, marker=params.marker or None).rows
+        rows += with_answered(made, frames[0], there)
     return Report("converted", asked_params(params) | about.numbers(), rows)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from urllib.parse import quote_plus
 
 from django.urls import get_script_prefix, reverse
 from django.utils.http import urlencode
@@ -23,14 +24,27 @@ def address_of(view: str, params: ReportParams, **others: str | Sequence[str]) -
 
 def query_of(params: ReportParams, **others: str | Sequence[str]) -> str:
     """Return *params* and *others* as the query of a URL."""
-    own = urlencode({name: value for name, value in others.items() if value}, doseq=True)
-    return "&".join(filter(None, (_filters(params), own)))
+    own = (
+        f"{name}={_quoted(one)}"
+        for name, value in others.items()
+        if value
+        for one in ([value] if isinstance(value, str) else value)
+    )
+    return "&".join(filter(None, (_filters(params), *own)))
+
+
+@lru_cache(maxsize=1024)
+def _quoted(value: str) -> str:
+    return quote_plus(value)
 
 
 @lru_cache(maxsize=256)
-def of_asked(params: ReportParams, asked: ModelCondition) -> ReportParams:
+def of_asked(
+    params: ReportParams, asked: ModelCondition, *, of_any_marker: bool = False
+) -> ReportParams:
     """Return *params* for one model and condition."""
-    return replace(params, models=(asked.model,), conditions=(asked.condition,))
+    marker = "" if of_any_marker else params.marker
+    return replace(params, models=(asked.model,), conditions=(asked.condition,), marker=marker)
 
 
 @lru_cache(maxsize=64)

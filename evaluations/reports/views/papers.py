@@ -18,6 +18,7 @@ from evaluations.reports.selectors.paper_tables import (
     known_paper,
     loaded_papers,
     paper_tables,
+    params_of_answers,
     printed_models,
 )
 from evaluations.reports.selectors.report_choices import choices
@@ -29,7 +30,8 @@ from gradeapp.accounts.roles import Capability
 from gradeapp.common.charts import Chart
 from questions.forms.filters import named_choices
 
-# The figures of AGIBench that print bars: their columns, in the order of the bars, with names.
+# The figures of AGIBench that print bars: their columns, in the order of the bars, with names. What
+# the paper does not print comes last.
 PROMPT_FIGURES = {
     "figure-5": {
         "all_same": _("All the same"),
@@ -40,8 +42,8 @@ PROMPT_FIGURES = {
         "average": _("Average"),
         "worst": _("Worst"),
         "best": _("Best"),
-        "majority": _("Majority"),
-        "majority_paper": _("Mostly correct"),
+        "majority_paper": _("Majority right (paper)"),
+        "majority": _("Majority answer (ours)"),
     },
 }
 
@@ -90,6 +92,7 @@ def paper_page(request: MemberRequest) -> HttpResponse:
     counts, who = report.params["cells"], report.params["models"]
     context = {
         "params": params,
+        "behind_params": params_of_answers(params),
         "tab_params": ReportParams(params.dataset if paper.paper in loaded else ""),
         "paper": paper,
         "papers": [(one, one in loaded) for one in Paper],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -54,7 +54,9 @@ from evaluations.reports.selectors.report_pages import (
 from evaluations.reports.selectors.rows_behind import (
     Cell,
     RowsBehind,
+    complete_repeats,
     frames_by_part,
+    read_by,
     responses_in,
     row_facts,
 )
@@ -66,6 +68,7 @@ from evaluations.statistics.coverage import Coverage, Shortfalls, coverage, shor
 from evaluations.statistics.figure import Figure
 from evaluations.statistics.ledger import OUTCOMES
 from evaluations.statistics.policies import Policy
+from evaluations.statistics.repeats import Item, accuracies, repeatability
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL, frame_tally
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -245,7 +248,12 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     rows = RowsBehind(params, cell)
     page = Paginator(cast(Any, rows), PAGE).get_page(request.GET.get("page"))
     context = {"params": params, "cell": cell, "page": page}
-    context["sums"] = sums_of(rows.frame, cell)
+    context["sums"] = sums_of(rows.frame, cell) + pooled_lines(params, rows.frame, cell)
+    if cell.complete:
+        context["repeated"] = figures_of_repeats(complete_repeats(params))
+    if cell.pattern:
+        context["read"] = read = len(read_by(params))
+        context["read_share"] = Figure(len(rows) / read, read) if read else None
     context["facts"] = row_facts(page.object_list)
     context["cut"] = cut_names(cell.cut)
     count_items(request.user, "mark", (row.response for row in page.object_list))
@@ -262,6 +270,7 @@ class SumLine:
 
     ``short`` is the coverage if too few are marked, ``converted`` the points in the examination, if
     the answers are those to one subject; ``total`` is set in the last line of both parts.
+    ``people`` is the rate of people of the same questions, weighted as ours, where all have one.
     """
 
     asked: ModelCondition
@@ -270,6 +279,15 @@ class SumLine:
     short: Coverage | None
     converted: Figure | None
     total: Figure | None = None
+    people: Figure | None = None
+
+    @property
+    def gap(self) -> Figure | None:
+        """The rate less that of people."""
+        rate = self.figures["rate"].value
+        if self.people is None or self.people.value is None or rate is None:
+            return None
+        return Figure(rate - self.people.value, self.people.n)
 
 
 def sums_of(frame: pd.DataFrame, cell: Cell) -> list[SumLine]:
@@ -291,9 +309,55 @@ def sums_of(frame: pd.DataFrame, cell: Cell) -> list[SumLine]:
                     short=marked if low else None,
                     converted=converted.get(part.value),
                     total=converted.get("total") if whole else None,
+                    people=rate_of_people(by_part[part]) if cell.rated else None,
                 )
             )
     return lines
+
+
+def pooled_lines(params: ReportParams, frame: pd.DataFrame, cell: Cell) -> list[SumLine]:
+    """Return the sums over several conditions of one model, if *params* name them.
+
+    Figures of AGIBench are over three prompts; no list that does not ask for that pools any.
+    """
+    if len(params.conditions) < 2:
+        return []
+    asked = frame[["model", "condition"]].drop_duplicates()
+    if len(asked) < 2 or asked["model"].nunique() > 1:
+        return []
+    words = ngettext("%(n)d condition together", "%(n)d conditions together", len(asked))
+    together = ModelCondition(str(asked["model"].iloc[0]), words % {"n": len(asked)})
+    return [
+        SumLine(
+            asked=together,
+            part=str(part),
+            figures=frame_tally(own).figures() | frame_exact(own),
+            short=None,
+            converted=None,
+            people=rate_of_people(own) if cell.rated else None,
+        )
+        for part, own in frame.groupby("part")
+    ]
+
+
+def rate_of_people(frame: pd.DataFrame) -> Figure | None:
+    """Return the rate of people of the questions of *frame* with points, weighted as theirs."""
+    scored = frame[(frame["n"] > 0) & frame["human"].notna()]
+    if scored.empty:
+        return None
+    rate = float((scored["human"] * scored["full"]).sum() / scored["full"].sum())
+    return Figure(rate, int(scored["question"].nunique()))
+
+
+def figures_of_repeats(
+    complete: Mapping[ModelCondition, Sequence[Item]],
+) -> list[tuple[ModelCondition, dict[str, Figure]]]:
+    """Return accuracy and repeatability over the repeats of *complete* questions."""
+    return [
+        (asked, accuracies(items) | repeatability(items))
+        for asked, items in complete.items()
+        if items and len(items[0]) > 1
+    ]
 
 
 def converted_subject(parts: Sequence[pd.DataFrame], cell: Cell) -> dict[str, Figure]:

@@ -207,7 +207,10 @@ def test_report_prints_an_aligned_table_with_n_and_reasons(answered: Path) -> No
 
 def test_report_says_in_words_why_a_cell_of_a_paper_is_another(answered: Path) -> None:
     shown = text("report", "paper-tables", "--paper", "gaokao-bench")
-    _params, head, *lines = shown.splitlines()
+    params, cells, head, *lines = shown.splitlines()
+    assert "{" not in params + cells
+    assert params.endswith(" models=gpt-x:gpt-x")
+    assert cells.startswith("cells equal/rebuilt/printed: table-1 0/0/132, table-2 0/0/55, ")
     assert head.split()[-1] == "why"
     words = {
         tuple(line.split()[:2]): line[head.index("why") :] for line in lines if "Physics" in line
@@ -218,6 +221,7 @@ def test_report_says_in_words_why_a_cell_of_a_paper_is_another(answered: Path) -
         " G15: A mean of three runs; loaded here are fewer"
     )
     assert words["table-7", "Physics"] == ""
+    assert not any("n=0" in line for line in lines if line.startswith("table-7"))
     single = next(line for line in lines if "Single Choice" in line and "number" in line)
     assert single.endswith("the questions loaded are not exactly those of the paper")
 

@@ -115,6 +115,10 @@ def test_no_page_pools_two_conditions(answers: dict[str, int], admin: User) -> N
     rows = client.get("/reports/rows/", {"dataset": "exam", "part": "subjective"})
     rates = {line.asked.condition: line.figures["rate"].value for line in rows.context["sums"]}
     assert rates == {PUBLISHED: 0.9, FEW: 0.1}
+    query = {"dataset": "exam", "part": "subjective", "condition": [PUBLISHED, FEW]}
+    sums = client.get("/reports/rows/", query).context["sums"]
+    assert [str(line.asked) for line in sums[2:]] == [f"{ALPHA} · 2 conditions together"]
+    assert sums[2].figures["rate"].value == 0.5, "(0.9 + 0.1) / 2: as many questions of each"
     pairs = client.get("/reports/pairs/", {"dataset": "exam"})
     assert {
         str(one): made["pairs"].value for one, made in pairs.context["groups"]

@@ -69,7 +69,7 @@ def test_the_page_shows_people_and_what_is_not_scored(admin: User, labelled: Non
     assert page.context["keys"] == ("ability_branch",)
     text = " ".join(re.sub(r"<[^>]+>", " ", page.text).split())
     assert "Reasoning 100.0 % " in text
-    assert "+40.0 %" in text
+    assert "+40.0 pp" in text
     assert page.context["bars"].data["series"][-1]["name"] == "Human rate"
     # The written answers have no labels; half of them are marked, too few to show the rate at once.
     assert "None given 1 of 2 marked 55.0 %" in text

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from django.core.management import call_command
@@ -14,7 +16,7 @@ from evaluations.conditions import ConditionOrigin, PromptSetting
 from evaluations.models import Condition, LanguageModel, Response, Run
 from evaluations.reading.services.scoring import score_responses
 from gradeapp.accounts.models import User
-from questions.models import Task
+from questions.models import Question, Task
 from questions.rules.vocabulary import Subject
 from tests.conftest import logged_in
 from tests.evaluations.report_world import chosen, judged, mark, run_of, written
@@ -24,8 +26,8 @@ PAPERS, SETTINGS = "/reports/papers/", "/reports/settings/"
 GPT = "gpt-4-0314"
 
 
-def text_of(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+def text_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
 def asked_as(model: str, name: str, dataset: str, setting: str = "") -> Run:
@@ -64,7 +66,8 @@ def test_a_cell_stands_beside_the_printed_one_in_both_languages(admin: User) -> 
         assert "%" not in text_of(table)
         cells = [text_of(cell) for cell in re.findall(r"<td.*?</td>", row, re.S)]
         # Overall, Chinese, ..., Physics: 2 of 3 here, 55.5 % in the paper.
-        assert cells[5] == "66.7 % 55.5 % +11.2 % *"
+        unit = "个百分点" if page is pages["zh-hans"] else " pp"
+        assert cells[5] == f"66.7 % 55.5 % +11.2{unit} *"
         # The printed cell of a model that is not loaded is known to be wrong, too.
         assert '41.1 %</span> <a href="#table-1-G05">G05</a> <a href="#table-1-G15">G15</a>' in page
         assert cells[1].startswith("– ")
@@ -106,6 +109,11 @@ def test_figures_of_agibench_are_drawn_by_prompt(admin: User) -> None:
     assert same["name"] == rates["name"] == "GPT-4 · asked for the answer"
     assert same["values"] == [50.0, 50.0, 0.0]
     assert rates["values"] == pytest.approx([500 / 6, 50, 100, 100, 100])
+    (bars,) = [chart for one, chart, _heads in page.context["tables"] if one.table.id == "figure-6"]
+    assert bars.data["categories"][-2:] == ["Majority right (paper)", "Majority answer (ours)"]
+    heads = re.findall(r'<th scope="col" class="number">([^<]+?)\s*<', page.text)
+    assert heads[-5:] == bars.data["categories"]
+    assert 'data-title="AGIBench · Figure 6"' in page.text
     assert page.text.count('data-chart="bar"') == 2
     assert "all_same" not in page.text
     assert '<th scope="col" class="number">All the same' in page.text
@@ -116,6 +124,7 @@ def test_figures_of_agibench_are_drawn_by_prompt(admin: User) -> None:
         [chart.data for _one, chart, _heads in chinese.context["tables"] if chart],
         ensure_ascii=False,
     )
+    assert 'data-title="AGIBench · 图6"' in chinese.text
 
 
 @pytest.mark.django_db
@@ -160,3 +169,30 @@ def test_one_setting_alone_gains_nothing_and_says_so(admin: User) -> None:
     text = text_of(client.get(SETTINGS, {"dataset": "exam"}).text)
     assert "A gain needs two settings of one model" in text
     assert "100.0 %" in text
+
+
+@pytest.mark.django_db
+def test_a_figure_of_several_lists_leads_to_each_with_its_sum(admin: User) -> None:
+    """Of three questions of the paper two are right, of two later ones one: 50 - 66.7 points."""
+    run = run_of(GPT, "gaokao-bench")
+    chosen(run, "A", "A", "B", subject=Subject.PHYSICS)
+    Task.objects.update(slug="2010-2022_Physics_MCQs")
+    before = set(Task.objects.values_list("pk", flat=True))
+    chosen(run, "A", "B", subject=Subject.PHYSICS)
+    later = Task.objects.exclude(pk__in=before)
+    later.update(slug="2023_Physics_MCQs")
+    Question.objects.filter(task__in=later).update(year=2023)
+    client = logged_in(admin)
+    page = client.get(PAPERS, {"paper": "gaokao-bench", "all": "yes"}).text
+    (table,) = re.findall(r'id="table-5".*?</table>', page, re.S)
+    found = re.findall(r'<a href="(/reports/papers/cell/[^"]*)">(.*?)</a>', table, re.S)
+    (address,) = [html.unescape(link) for link, text in found if "16.7" in text]
+    shown = client.get(address)
+    assert "−16.7" in text_of(re.findall(r'id="lists-title">.*?</h2>', shown.text, re.S)[0])
+    lists = [html.unescape(one) for one in re.findall(r'href="(/reports/rows/[^"]*)"', shown.text)]
+    sums = [text_of(client.get(one).text) for one in dict.fromkeys(lists)]
+    assert ["50.0 %" in sums[0], "66.7 %" in sums[1]] == [True, True]
+    query = dict(parse_qsl(urlsplit(address).query))
+    wrong = ({"column": "GAOKAO-Bench"}, {"table": "no-such"}, {"model": ""}, {"model": "x"})
+    answers = [client.get("/reports/papers/cell/", query | one).status_code for one in wrong]
+    assert answers == [400, 400, 404, 404]

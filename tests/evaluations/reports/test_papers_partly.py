@@ -102,17 +102,20 @@ def test_totals_and_coefficients_of_gaokao_bench_say_how_much_is_missing(admin: 
     assert part(cells, "released-totals", GPT.upper(), "humanities") is None
     assert part(cells, "table-6", "without/spearman", GPT.upper()) == (20, 21)
     client = logged_in(admin)
-    for language, words in (("zh-hans", "n = 4 （共5）"), ("en", "n = 4 of 5")):
+    for language, words, unit in (
+        ("zh-hans", "n = 4 （共5）", "个百分点"),
+        ("en", "n = 4 of 5", " pp"),
+    ):
         page = client.get(PAGE, {"paper": "gaokao-bench"}, headers={"Accept-Language": language})
         (table,) = re.findall(r'<section[^>]*id="table-1".*?</section>', page.text, re.S)
         # Ours, how much it is of, and the printed one, which differs for that reason.
-        assert f"50.0 % {words} * 55.5 % −5.5 % 50.0 % 44.4 % +5.6 % †" in text_of(table)
+        assert f"50.0 % {words} * 55.5 % −5.5{unit} 50.0 % 44.4 % +5.6{unit} †" in text_of(table)
         assert re.search(r"· 1 ?(row |行)", text_of(table))
         (table,) = re.findall(r'<section[^>]*id="figure-3".*?</section>', page.text, re.S)
         assert re.search(r"n = 36\D+38", text_of(table)), "also where nothing is printed"
     lines = output("gaokao-bench").splitlines()
     (line,) = [one for one in lines if re.match(r"table-1 +GPT-4-0314 +Physics ", one)]
-    assert "50 n=4, 4 of 5 questions (partly_answered)" in line
+    assert "50 % n=4, 4 of 5 questions (partly_answered)" in line
     assert "some of the questions have no answer with points" in line
     # The n of a printed cell would be ours.
     (line,) = [one for one in lines if re.match(r"table-1 +LLaMA-7b +Physics ", one)]
@@ -161,8 +164,9 @@ def test_rates_and_gains_of_agieval_say_how_much_is_missing() -> None:
     cells = cells_of("agieval", policy="strict")
     assert part(cells, "table-2", "lsat-ar", "zero-shot:GPT-4") is None
     assert part(cells, "table-3", "lsat-ar", "few-shot:GPT-4") == (2, 3)
-    # A difference has the questions of both sides.
-    assert part(cells, "gains", "lsat-ar", "few-shot-gain:GPT-4") == (5, 6)
+    # A difference has the questions of the side that is answered least, and the smaller n.
+    assert part(cells, "gains", "lsat-ar", "few-shot-gain:GPT-4") == (2, 3)
+    assert cells["gains", "lsat-ar", "few-shot-gain:GPT-4"]["ours"]["n"] == 2
 
 
 def test_pooled_conditions_and_exact_answers_count_questions() -> None:
@@ -196,13 +200,19 @@ def test_the_page_names_the_model_that_a_lead_is_over(admin: User) -> None:
         question.save(update_fields=["label"])
         HumanRate.objects.create(question=question, value=Decimal(rate), source="people")
     client = logged_in(admin)
-    for language, words in (("en", "over {}"), ("zh-hans", "相对于{}")):
+    for language, words, unit in (
+        ("en", "over {}", " pp"),
+        ("zh-hans", "相对于{}", "个百分点"),
+    ):
         asked = {"paper": "agibench", "policy": "strict"}
         page = client.get(PAGE, asked, headers={"Accept-Language": language})
         (table,) = re.findall(r'<section[^>]*id="figure-4".*?</section>', page.text, re.S)
         # People 90 and 70 %: 10 below the one that is right, 70 over the one that is not.
-        assert f"−10.00 % {words.format('right')} +31.67 %" in text_of(table)
-        assert f"+70.00 % {words.format('worse')} +16.68 %" in text_of(table)
+        # One question under one of the three prompts of the paper.
+        n = "n = 1 of 1 × 3 *" if language == "en" else "n = 1 （共1 × 3） *"
+        assert f"−10.00{unit} {words.format('right')} {n} +31.67{unit}" in text_of(table)
+        assert f"+70.00{unit} {words.format('worse')} {n} +16.68{unit}" in text_of(table)
+        assert "questions × prompts" in text_of(table) or language != "en"
 
 
 def answers_of(model: str, condition: str, points: dict[int, float | None]) -> list[dict[str, Any]]:
@@ -265,7 +275,10 @@ def test_the_lead_of_people_is_over_a_model_that_answered_all_of_the_level() -> 
     leads = {cell.row: one for cell, one in cells.items() if cell.column == "lead"}
     # Level 1: GPT-4 has 1 of the 2 that it answered, the other model 1 of all 3.
     lead = leads.pop("1")
-    assert (lead.model, lead.figure.n, lead.figure.reason) == ("whole", 3, None)
+    # All three questions, under one of three prompts.
+    assert (lead.model, lead.figure.n, lead.figure.reason) == ("whole", 3, "partly_answered")
+    assert isinstance(lead.figure, PartFigure)
+    assert (lead.figure.answered, lead.figure.questions) == (3, 9)
     assert lead.figure.value == pytest.approx(50 - 100 / 3)
     assert {level: (one.figure.value, one.figure.reason) for level, one in leads.items()} == {
         "2": (None, "partly_answered"),
@@ -281,8 +294,8 @@ def test_the_lead_of_people_is_over_a_model_that_answered_all_of_the_level() -> 
     reasoning = cells[CellName(*table, "reasoning, human minus GPT-4")].figure
     # People: 0.9 and 0.5 of questions 1 and 2; 0.6 of question 4.
     for figure, value, n, answered, asked in (
-        (common, 50 - 70, 2, 2, 3),
-        (reasoning, 60 - 100, 1, 1, 4),
+        (common, 50 - 70, 2, 2, 9),
+        (reasoning, 60 - 100, 1, 1, 12),
     ):
         assert isinstance(figure, PartFigure)
         assert figure.value == pytest.approx(value)

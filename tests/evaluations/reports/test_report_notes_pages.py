@@ -63,7 +63,7 @@ def test_a_year_without_questions_of_a_part_says_so(admin: User) -> None:
 def test_each_reason_below_a_table_of_a_paper_has_its_own_mark() -> None:
     table = published_paper(Paper.AGIBENCH).table("table-6")
     codes = ["own_run", "partly_answered", "c", "d", "e", "f"]
-    made = PageTable(table, (), (), (), {}, (), codes, (), 0)
+    made = PageTable(table, (), (), (), {}, (), codes, (), 0, "")
     assert list(made.marks.values()) == ["*", "†", "‡", "§", "¶", "**"]
     assert list(made.marks) == codes
 

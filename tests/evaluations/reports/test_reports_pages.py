@@ -305,6 +305,26 @@ def test_pairs_are_listed_the_farthest_apart_first(admin: User, answers: None) -
     assert "No response was marked by both" in logged_in(admin).get("/reports/pairs/", nothing).text
 
 
+def test_one_pair_says_how_little_it_shows(admin: User) -> None:
+    mark(written(run_of(ALPHA)), "4", "6")
+    text = words(page(admin))
+    assert "Physics 1 too few pairs" in text, "beside the number of pairs, not in a title alone"
+    text = words(logged_in(admin).get("/reports/pairs/", {"dataset": "exam"}).text)
+    # Wilson's interval of 0 of 1 is 0 to z^2 / (1 + z^2) = 3.8415 / 4.8415.
+    assert "equal 95 % interval 0.0–79.3 0.0 %" in text
+    assert "limits of agreement, in points too few pairs –" in text
+    for points in ("5", "8"):
+        mark(written(run_of(ALPHA)), "5", points)
+    text = words(logged_in(admin).get("/reports/pairs/", {"dataset": "exam"}).text)
+    # The differences are 2, 0 and 3, their mean 5/3 and their variance 7/3.
+    low, high = (5 / 3 + sign * 1.959964 * (7 / 3) ** 0.5 for sign in (-1, 1))
+    assert f"limits of agreement, in points −{-low:.2f} … +{high:.2f}" in text
+    mark(written(run_of("canary-beta")), "5", "5")
+    text = words(logged_in(admin).get("/reports/pairs/", {"dataset": "exam"}).text)
+    assert "canary-beta · as published 1 100.0 % 20.7–100.0" in text
+    assert "– too few pairs" in text
+
+
 def exported(user: User, name: str, **query: object) -> tuple[bytes, list[list[str]]]:
     response = logged_in(user).get(f"/reports/export/{name}.csv", query)
     assert response.status_code == 200

@@ -172,6 +172,38 @@ def test_converted_interval_by_hand() -> None:
     assert (total.low, total.high) == pytest.approx((375 - half, 375 + half))
 
 
+@pytest.mark.parametrize("right", [0.0, 1.0])
+def test_a_part_without_spread_is_no_certainty_of_a_total(right: float) -> None:
+    """10 questions of objective Physics are all right or all wrong; the rest is as above."""
+    rows = [row for row in whole_exam(0.5) if (row.subject, row.part) != ("Physics", "objective")]
+    rows += [answered(subject="Physics", points=10 * right, full=10.0) for _ in range(10)]
+    report = converted_report(rows)
+    physics = figures(report, stream="sciences", subject="Physics")
+    wilson = stats.binomtest(int(10 * right), 10).proportion_ci(method="wilson")
+    found = physics["objective"].low, physics["objective"].high
+    assert found == pytest.approx((44 * wilson.low, 44 * wilson.high)), "that of the rate"
+    # One of two rates: 2 observations more, one of them right. Else one residual of -1 and one of 1
+    # of 20 points, variance 0.01 with 1 degree.
+    variances = [44**2 * (11 / 12 * 1 / 12 / 12), 66**2 * 0.01]
+    degrees = sum(variances) ** 2 / (variances[0] ** 2 / 9 + variances[1] ** 2)
+    half = stats.t.ppf(0.975, degrees) * math.sqrt(sum(variances))
+    value = 44 * right + 33
+    found = physics["total"].low, physics["total"].high
+    assert physics["total"].value == pytest.approx(value)
+    assert found == pytest.approx((max(0, value - half), min(110, value + half)))
+    total = figures(report, stream="sciences", subject="ALL")["total"]
+    assert total.value == pytest.approx(375 - 22 + 44 * right)
+    # One of 12 rates: a third of an observation more.
+    n = 10 + 1 / 3
+    own = 44**2 * (n - 1 / 6) / n * (1 / 6) / n / n
+    weights = [*(45, 105, 105, 45, 60, 90, 66, 50, 50, 27, 63)]
+    others = [0.01 * w * w for w in weights]
+    both = own + sum(others)
+    degrees = both**2 / (own**2 / 9 + sum(v * v for v in others))
+    half = stats.t.ppf(0.975, degrees) * math.sqrt(both)
+    assert total.high == pytest.approx(total.value + half)
+
+
 def test_published_carries_both_precisions() -> None:
     third = [
         make(subject=s.value, points=1.0, full=3.0, policy="published")

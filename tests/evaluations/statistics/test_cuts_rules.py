@@ -173,14 +173,37 @@ def test_all_or_none_right_is_no_certainty(right: float, n: int) -> None:
         assert bounds(rate) == (round(wilson.low, 6), round(wilson.high, 6))
         assert gap.value == pytest.approx(right - 0.146)
         assert bounds(gap) == (round(wilson.low - 0.146, 6), round(wilson.high - 0.146, 6))
-    # Neither a row without spread nor rows that differ by people alone tell how far a mean is.
+    # The mean over one row, or over questions as rows, is known as well as the rate of them all.
     for by in ("task", "question"):
         mean = by_key(cuts(made, [by]))["MACRO"]
-        assert bounds(mean["rate"]) == bounds(mean["gap"]) == (None, None)
-    mixed = [asked(10 + one, one % 2, 1.0, task="math", human=0.5) for one in range(8)]
-    whole = by_key(cuts(frame(*made.to_dict("records"), *mixed), ["task"]))
-    assert whole["math"]["gap"].low is not None
-    assert bounds(whole["MACRO"]["rate"]) == bounds(whole["MACRO"]["gap"]) == (None, None)
+        assert bounds(mean["rate"]) == (round(wilson.low, 6), round(wilson.high, 6))
+        assert bounds(mean["gap"]) == (round(wilson.low - 0.146, 6), round(wilson.high - 0.146, 6))
+
+
+def test_a_mean_over_rows_has_an_interval_where_one_is_all_right() -> None:
+    right = [asked(n, 1.0, human=0.7) for n in range(4)]
+    half_right = [asked(10 + n, n % 2, 1.0, task="math", human=0.5) for n in range(8)]
+    mean = by_key(cuts(frame(*right, *half_right), ["task"]))["MACRO"]
+    # 4 of 4, one of two rates: (4 + 1) of (4 + 2) observations. 4 of 8: 8 x 2 / (7 x 8^2) = 1/28.
+    variances = [5 / 6 * 1 / 6 / 6, 1 / 28]
+    degrees = sum(variances) ** 2 / (variances[0] ** 2 / 3 + variances[1] ** 2 / 7)
+    half = student.ppf(0.975, degrees) * sum(variances) ** 0.5 / 2
+    assert (mean["rate"].value, mean["gap"].value) == (0.75, pytest.approx(0.15))
+    assert bounds(mean["rate"]) == (round(0.75 - half, 6), min(1.0, round(0.75 + half, 6)))
+    assert bounds(mean["gap"]) == (round(0.15 - half, 6), round(0.15 + half, 6))
+
+
+def test_a_mean_over_one_row_has_the_interval_of_the_row() -> None:
+    made = frame(*(asked(n, float(n < 2), human=0.1 * n) for n in range(8)))
+    rows = by_key(cuts(made, ["task"]))
+    for name in ("rate", "gap"):
+        assert bounds(rows["MACRO"][name]) == bounds(rows["lsat-ar"][name])
+
+
+def test_a_mean_over_questions_of_one_share_has_no_interval() -> None:
+    made = frame(*(asked(n, 1.0, 2.0, human=0.1 * n) for n in range(4)))
+    mean = by_key(cuts(made, ["question"]))["MACRO"]
+    assert bounds(mean["rate"]) == bounds(mean["gap"]) == (None, None)
 
 
 def test_one_share_in_all_questions_gives_the_gap_no_interval() -> None:

@@ -18,6 +18,7 @@ from evaluations.statistics.intervals import (
     sum_half_width,
     t_quantile,
     uniform_interval,
+    uniform_variance,
     wilson,
 )
 from evaluations.statistics.student import t_quantile_of
@@ -82,6 +83,24 @@ def test_a_rate_of_all_questions_is_wilsons_over_them() -> None:
     assert uniform_interval(0.5, 4) is None
     assert uniform_interval(12 / 11, 4) is None
     assert uniform_interval(0.0, 0) is None
+
+
+def test_the_variance_of_a_rate_without_spread_by_hand() -> None:
+    # One of 8 summands: 4/8 observations more, half of them right.
+    # 25 of 25: p = 25.25 / 25.5; 3 questions of half the marks each: p = 1.75 / 3.5.
+    assert uniform_variance(1.0, 25, 8) == pytest.approx(25.25 * 0.25 / 25.5**3)
+    assert uniform_variance(0.0, 25, 8) == pytest.approx(25.25 * 0.25 / 25.5**3)
+    assert uniform_variance(0.5, 3, 8) == pytest.approx(0.25 / 3.5)
+    # Of one rate: 2 right and 2 wrong more, as Agresti and Coull.
+    assert uniform_variance(1.0, 10, 1) == pytest.approx(12 / 14 * 2 / 14 / 14)
+    assert uniform_variance(12 / 11, 4, 8) is None
+    assert uniform_variance(1.0, 0, 8) is None
+
+
+def test_equal_rates_have_no_variance_whatever_they_are_rounded_to() -> None:
+    full = [3.0, 7.0, 11.0, 0.7]
+    assert ratio_variance([0.1 * f for f in full], full) == 0
+    assert ratio_interval([0.1 * f for f in full], full) is None
 
 
 def test_a_rate_above_one_stays_in_its_interval() -> None:

@@ -26,6 +26,8 @@ from evaluations.statistics.number_text import interval_text, number_text, plain
         (41.5, "seconds", "42 s"),
         (0.8765, "coefficient", "0.876"),  # the float lies below the tie
         (12.5, "percent_difference", "+12.5"),
+        (-0.031, "rate_difference", "−3.1 pp"),
+        (0.031, "of_full_marks", "+3.1 %"),
     ],
 )
 def test_numbers(value: float, kind: str, text: str) -> None:

@@ -30,21 +30,21 @@ def grouped(rows: list[ScoredAnswer]) -> pd.DataFrame:
     groups: dict[tuple[object, ...], list[ScoredAnswer]] = defaultdict(list)
     for row in rows:
         about = (row.model, row.condition, row.subject, row.part, row.question, row.full)
-        groups[*about, row.answer, row.points].append(row)
+        groups[about].append(row)
     names = ("model", "condition", "subject", "part", "question", "full_each")
     return pd.DataFrame(
         [
-            dict(zip(names, key[:-2], strict=True))
+            dict(zip(names, key, strict=True))
             | {
-                "answer": key[-2],
+                "answers": tuple((row.answer, row.points) for row in own),
                 "n": len(own),
-                "scored": len(own) if key[-1] is not None else 0,
+                "scored": sum(row.points is not None for row in own),
                 "points": sum(row.points or 0.0 for row in own),
                 "right": sum(row.points is not None and row.points >= row.full for row in own),
             }
             for key, own in groups.items()
         ],
-        columns=[*names, "answer", "n", "scored", "points", "right"],
+        columns=[*names, "answers", "n", "scored", "points", "right"],
     )
 
 

@@ -63,14 +63,20 @@ def test_leakage_compares_the_newest_years_with_all_others() -> None:
     assert subjective.figures["difference"].reason == "no_data"
 
 
-def test_a_year_in_which_all_is_right_gives_no_interval_of_the_difference() -> None:
+def test_a_year_in_which_all_is_right_is_no_certainty_of_the_difference() -> None:
     old = [asked(n, n % 2, year=2010 + n) for n in range(8)]
     new = [asked(20 + n, 1.0, year=2023) for n in range(3)]
     (row,) = leakage(frame(*old, *new), {2023}).rows
     newest, difference = row.figures["newest"], row.figures["difference"]
     expected = binomtest(3, 3).proportion_ci(method="wilson")
     assert (newest.low, newest.high) == pytest.approx((expected.low, expected.high))
-    assert (difference.value, difference.low, difference.high) == (0.5, None, None)
+    # Half of 8 right: variance 8 x 2 / (7 x 8^2) = 1/28 with 7 degrees. All of 3, one of two rates:
+    # (3 + 1) / (3 + 2) of 5 observations with 2 degrees.
+    old_variance, new_variance = 1 / 28, 0.8 * 0.2 / 5
+    both = old_variance + new_variance
+    half = student.ppf(0.975, both**2 / (old_variance**2 / 7 + new_variance**2 / 2)) * both**0.5
+    assert (difference.value, difference.low) == (0.5, pytest.approx(0.5 - half))
+    assert difference.high == 1.0, "no difference is above 1"
 
 
 ZERO, FEW = ModelCondition("m", "zero-shot"), ModelCondition("m", "few")
