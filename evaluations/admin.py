@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from django.contrib import admin
 from django.db import models
-from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 
 from evaluations.facts.looks import record_calls, record_rounds, record_views
@@ -39,7 +38,6 @@ from evaluations.models import (
     Slot,
     SuggestionReading,
 )
-from evaluations.runs.services.endpoints import save_endpoint
 from gradeapp.accounts.models import User
 
 
@@ -117,31 +115,10 @@ class Late(ReadOnly):
 
 
 @admin.register(Endpoint)
-class EndpointAdmin(admin.ModelAdmin):
-    """Prices and limits of endpoints. Address, model and key are edited on their own page."""
+class EndpointAdmin(ReadOnly):
+    """Endpoints. They are edited on their own page, which sees what others changed meanwhile."""
 
     list_display = ("name", "base_url", "model", "key_variable", "key_hint", "max_in_flight")
-    readonly_fields = ("base_url", "model", "key_variable", "key_hint", "language_model")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return False
-
-    def save_model(
-        self, request: HttpRequest, obj: Endpoint, form: ModelForm, change: bool
-    ) -> None:
-        """Save by the service."""
-        save_endpoint(
-            endpoint=obj,
-            base_url=obj.base_url,
-            model=obj.model,
-            language_model=obj.language_model.name,
-            key_variable=None,
-            acting_user=request.user,
-            **form.cleaned_data,
-        )
 
 
 @admin.register(Run)

@@ -96,6 +96,11 @@ class Endpoint(models.Model):
         """Whether calls send an API key."""
         return bool(self.key_variable or self.stored_key)
 
+    @property
+    def has_prices(self) -> bool:
+        """Whether its calls may cost anything."""
+        return bool(self.price_input or self.price_output)
+
 
 _WITH_ENDPOINT = models.Q(endpoint__isnull=False)
 _OF_NO_RUN = models.Q(judge=None, judged_run=None)

@@ -49,14 +49,17 @@ def draft_rubric(
     acting_user: User,
     source: RubricSource = RubricSource.PERSON,
     model_name: str = "",
+    seen: int | None = None,
 ) -> Rubric:
     """Store *rubric* as the next version, a draft; the newest one where it says the same.
 
-    *model_name* names the model where *source* is one. A
-    draft may be unfinished (sums, caps), but what cannot be stored or read is
-    refused: BadInput with one sentence.
+    *model_name* names the model where *source* is one. *seen* is the newest version that its
+    writer knew, 0 for none, None not to compare. A draft may be unfinished (sums, caps), but what
+    cannot be stored or read is refused: BadInput with one sentence. Raises Conflict if a version
+    that says something else came after *seen*.
     """
     locked = _locked([question.pk])[question.pk]
+    _check_seen(locked, rubric, seen)
     if sentence := _why_not(locked, rubric, finished=False):
         raise BadInput(sentence, code="bad_rubric")
     wanted = {locked.pk: in_order(rubric)}
@@ -67,6 +70,21 @@ def draft_rubric(
     detail = {"question": str(question.public_id), "version": version.version}
     record(Tag.RUBRIC_DRAFTED, version, actor=acting_user, source=source_name(version), **detail)
     return version
+
+
+def _check_seen(question: Question, rubric: RubricLines, seen: int | None) -> None:
+    newest = newest_versions([question.pk]).get(question.pk)
+    if seen is None or newest is None or newest.version <= seen:
+        return
+    if lines_of(newest) != in_order(rubric):
+        raise Conflict(
+            _(
+                "Version %(version)s was saved since you opened this page. Compare it with yours. "
+                "If you save again, yours is the next version."
+            )
+            % {"version": newest.version},
+            code="changed_meanwhile",
+        )
 
 
 @transaction.atomic

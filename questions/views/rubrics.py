@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotFound, Refusal
 from questions.forms import rubric_parts as forms
 from questions.forms.rubrics import Editor, PointEntry
 from questions.models import Question, Rubric, Task
@@ -121,10 +121,12 @@ def _keep(request: MemberRequest, question: Question, typed: Editor) -> HttpResp
         return _editor(request, question, typed)
     try:
         with transaction.atomic():
-            draft = draft_rubric(question, typed.rubric(), acting_user=request.user)
+            draft = draft_rubric(
+                question, typed.rubric(), acting_user=request.user, seen=_seen(request)
+            )
             if wish == "accept" and not draft.accepted:
                 accept_rubric(draft, acting_user=request.user, now=timezone.now())
-    except BadInput as refusal:
+    except Refusal as refusal:
         return _editor(request, question, typed, refusal)
     said = (
         _("Version %(version)s is now in use.")
@@ -135,14 +137,24 @@ def _keep(request: MemberRequest, question: Question, typed: Editor) -> HttpResp
     return redirect("questions:rubrics", question.public_id)
 
 
+def _seen(request: MemberRequest) -> int | None:
+    """The newest version when the page was opened; None in a form without it."""
+    given = request.POST.get("seen", "")
+    return int(given) if given.isascii() and given.isdecimal() and len(given) < 9 else None
+
+
 def _editor(
-    request: MemberRequest, question: Question, filled: Editor, refusal: BadInput | None = None
+    request: MemberRequest, question: Question, filled: Editor, refusal: Refusal | None = None
 ) -> HttpResponse:
     revision = question.current
     assert revision is not None  # marked_question looked
     marks = revision.decimal_sub_marks
     shown = filled.with_spares()
+    newest = next(iter(rubric_versions(question)), None)
+    kept = _seen(request) if refusal is None or refusal.status != Conflict.status else None
     context = _context(request, question) | {
+        "seen": (newest.version if newest else 0) if kept is None else kept,
+        "newest": newest if refusal and refusal.code == "changed_meanwhile" else None,
         "editor": shown,
         "blank": PointEntry(),
         "sums": filled.sums(marks),

@@ -88,6 +88,26 @@ def test_a_rubric_can_be_kept_and_accepted_in_one_go(question: Question, curator
     assert accepted_rubric(question) == Rubric.objects.get()
 
 
+def test_two_who_edit_at_once_see_each_others_version(question: Question, curator: Client) -> None:
+    """Both opened the editor at version 1; the second to save has not read version 2."""
+    page, path = curator.get(address("rubric-new", question)), address("rubric-new", question)
+    assert page.context["seen"] == 0
+    curator.post(path, WHOLE | {"seen": "0"})
+    first = form(("one", "6", "1", ""), ("two", "4", "2", "")) | {"seen": "1", "do": "accept"}
+    second = form(("other", "6", "1", ""), ("two", "4", "2", "")) | {"seen": "1", "do": "accept"}
+    other = logged_in(make_user(Role.CURATOR, "cui"))
+    assert other.post(path, first).status_code == 302
+    late = curator.post(path, second)
+    assert late.status_code == 409
+    assert "Version 2 was saved since you opened this page" in late.text
+    assert late.context["editor"].points[0].text == "other", "what was typed stays"
+    assert Rubric.objects.count() == 2
+    again = curator.post(path, second | {"seen": str(late.context["seen"])}, follow=True)
+    assert "Version 3 is now in use" in again.text
+    # Who saves what the other saved has lost nothing.
+    assert curator.post(path, second | {"seen": "1"}).status_code != 409
+
+
 def test_what_does_not_add_up_stays_in_the_form(question: Question, curator: Client) -> None:
     short = form(("half", "2.5", "1", ""))
     answer = curator.post(address("rubric-new", question), short | {"do": "accept"})

@@ -15,7 +15,7 @@ from drf_spectacular.utils import extend_schema_field
 from evaluations.models import Endpoint, ProviderAccount, Response, Run
 from evaluations.runs.forms import amounts
 from evaluations.runs.forms.choices import ConditionNameFilter, ModelNameFilter
-from evaluations.runs.services.endpoints import MOST_TOKENS
+from evaluations.runs.services.endpoints import MOST_TOKENS, state_of
 from evaluations.statistics.outcomes import LedgerOutcome
 from gradeapp.common import number_fields
 from questions.forms.filters import named_choices
@@ -118,6 +118,7 @@ class EndpointForm(forms.Form):
         help_text=_("Endpoints of one account share its limits."),
     )
     preset = forms.CharField(max_length=30, required=False, widget=forms.HiddenInput)
+    seen = forms.CharField(max_length=16, required=False, widget=forms.HiddenInput)
     max_in_flight = amounts.whole(_("Concurrent calls"), most=1024, required=True, initial=8)
     timeout_seconds = amounts.whole(
         _("Timeout per call (seconds)"), most=600, required=True, initial=120
@@ -161,7 +162,7 @@ class EndpointForm(forms.Form):
 
 def endpoint_initial(endpoint: Endpoint) -> dict[str, Any]:
     """Return the initial values of the form: all fields except the key and the password."""
-    hidden = {"key_variable", "key", "no_key", "password", "language_model"}
+    hidden = {"key_variable", "key", "no_key", "password", "language_model", "seen"}
     names = set(EndpointForm.base_fields) - hidden
     shown = {name: getattr(endpoint, name) for name in names}
     prices = {
@@ -170,7 +171,8 @@ def endpoint_initial(endpoint: Endpoint) -> dict[str, Any]:
         if shown[name] is not None
     }
     shown["max_temperature"] = f"{endpoint.max_temperature:g}"
-    return {**shown, **prices, "language_model": endpoint.language_model.name}
+    named = {"language_model": endpoint.language_model.name, "seen": state_of(endpoint)}
+    return {**shown, **prices, **named}
 
 
 class RunFilter(django_filters.FilterSet):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,7 +26,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import check_name_is_plain
-from gradeapp.common.refusals import BadInput, Refusal
+from gradeapp.common.refusals import BadInput, Conflict, Refusal
 
 if TYPE_CHECKING:
     from evaluations.llm.openai_client import OpenAIChat
@@ -106,6 +108,7 @@ def save_endpoint(
     takes_images: bool = False,
     max_completion_tokens: bool = False,
     note: str = "",
+    seen: str = "",
 ) -> Endpoint:
     """Create an endpoint, or change *endpoint*. Prices are per million tokens.
 
@@ -113,9 +116,14 @@ def save_endpoint(
     key; ``key`` is a key to be stored instead. A key is not kept with a new address, and
     *acting_user* then has to give their ``password``. ``language_model`` is the name in reports, by
     default that of the model. ``account`` is the provider account whose limits it shares, None for
-    the present one, or an own one at first. Raises BadInput for invalid fields.
+    the present one, or an own one at first. *seen* is the ``state_of`` the endpoint that the person
+    changes, "" not to compare. Raises BadInput for invalid fields, Conflict if it has changed.
     """
+    if endpoint is not None:
+        endpoint = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+        check_seen(endpoint, seen)
     endpoint = endpoint or Endpoint()
+    before = settings_of(endpoint) if endpoint.pk else {}
     address = base_url.rstrip("/")
     check_address(address)
     moved = bool(endpoint.pk) and endpoint.base_url != address
@@ -139,8 +147,39 @@ def save_endpoint(
     account_of(endpoint)
     facts = {"name": name, "base_url": address, "key_variable": endpoint.key_variable}
     stored = bool(endpoint.stored_key)
-    record(Tag.ENDPOINT_SAVED, endpoint, actor=acting_user, **facts, stored_key=stored)
+    after = settings_of(Endpoint.objects.get(pk=endpoint.pk))
+    changed = {name: [before.get(name, ""), after[name]] for name in after}
+    changed = {name: pair for name, pair in changed.items() if pair[0] != pair[1]}
+    about = {"stored_key": stored, "changed": changed}
+    record(Tag.ENDPOINT_SAVED, endpoint, actor=acting_user, **facts, **about)
     return endpoint
+
+
+def settings_of(endpoint: Endpoint) -> dict[str, str]:
+    """Return by name what can be changed of *endpoint*, its keys aside, as text."""
+    hidden = {"id", "stored_key", "key_hint", "name", "base_url", "key_variable"}
+    names = [field.name for field in Endpoint._meta.concrete_fields if field.name not in hidden]
+    values = {name: getattr(endpoint, name) for name in names}
+    return {name: "" if value is None else str(value) for name, value in values.items()}
+
+
+def state_of(endpoint: Endpoint) -> str:
+    """Return 16 hexadecimal digits that are others once *endpoint* or its key has changed."""
+    parts = [endpoint.name, endpoint.base_url, endpoint.key_variable, endpoint.stored_key]
+    parts += settings_of(endpoint).values()
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def check_seen(endpoint: Endpoint, seen: str) -> None:
+    """Raise Conflict if *endpoint* is not any more as somebody saw it; "" compares nothing."""
+    if seen and seen != state_of(endpoint):
+        raise Conflict(
+            _(
+                "Somebody has saved this endpoint since you opened this page. Open it in a new tab "
+                "to see what changed. If you save again, your values replace theirs."
+            ),
+            code="changed_meanwhile",
+        )
 
 
 def _check_fields(endpoint: Endpoint) -> None:

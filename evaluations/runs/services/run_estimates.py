@@ -92,7 +92,7 @@ def estimate(
 def expected_cost(run: Run, asking: Asking, choice: QuestionChoice) -> Decimal | None:
     """Return the expected cost of *run* before its first call; None if its calls cost nothing."""
     endpoint = run.endpoint
-    if endpoint is None or not (endpoint.price_input or endpoint.price_output):
+    if endpoint is None or not endpoint.has_prices:
         return None
     found = estimate(
         endpoint=endpoint,

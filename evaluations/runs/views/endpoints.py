@@ -12,7 +12,7 @@ from evaluations.models import Endpoint
 from evaluations.runs.forms.runs import EndpointForm, endpoint_initial
 from evaluations.runs.rules.presets import PRESETS, preset
 from evaluations.runs.selectors.accounts import accounts, get_endpoint
-from evaluations.runs.services.endpoints import check_endpoint, save_endpoint
+from evaluations.runs.services.endpoints import check_endpoint, save_endpoint, state_of
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.database_clock import database_now
@@ -56,6 +56,9 @@ def edit(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
             saved = save_endpoint(acting_user=request.user, **form.facts(endpoint))
         except Refusal as refusal:
             form.add_error(None, str(refusal))
+            if endpoint is not None and refusal.code == "changed_meanwhile":
+                form.data = form.data.copy()
+                form.data["seen"] = state_of(get_endpoint(endpoint.pk))
         else:
             messages.success(request, _("%(name)s saved.") % {"name": saved.name})
             return redirect("runs:endpoint", saved.pk)
