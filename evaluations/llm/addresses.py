@@ -32,6 +32,8 @@ DENIED = tuple(
         "64:ff9b:1::/48",
         "2001::/32",  # Teredo does
         "2002::/16",  # 6to4 does
+        "192.88.99.0/24",  # relays of 6to4
+        "fec0::/10",  # site-local, as private as fc00::/7
     )
 )
 

@@ -37,9 +37,11 @@ def read_reply(body: bytes, request_id: str = "") -> ChatReply:
     if not isinstance(message, dict):
         raise malformed("the body has no choice with a message", request_id, kept)
     usage = read_usage(completion.get("usage"))
+    text = _text(message.get("content"))
+    reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
     return ChatReply(
-        text=_text(message.get("content")),
-        reasoning=_text(message.get("reasoning_content") or message.get("reasoning")),
+        text=text,
+        reasoning=reasoning,
         refusal=_text(message.get("refusal")),
         tool_calls=len(_sequence(message.get("tool_calls"))),
         finish_reason=_text(choice.get("finish_reason")),
@@ -53,7 +55,7 @@ def read_reply(body: bytes, request_id: str = "") -> ChatReply:
         audio_tokens=usage.audio,
         total_tokens=usage.total,
         reported_cost=usage.cost,
-        odd_usage=usage.odd,
+        odd_usage=usage.odd or (usage.completion == 0 and bool(text or reasoning)),
         choices=len(choices),
     )
 

@@ -25,7 +25,8 @@ class Usage:
     ``completion`` counts everything that was written, also reasoning that the provider counts
     beside the completion. ``cached`` and ``audio`` are part of all, ``reasoning`` of
     ``completion``. ``cost`` is what the provider says the call cost, as a decimal number without
-    a currency. ``odd``: the counts contradict each other, or are no counts.
+    a currency. ``odd``: the counts contradict each other, are no counts, or say that nothing was
+    asked.
     """
 
     prompt: int | None = None
@@ -60,7 +61,8 @@ def read_usage(sent: object) -> Usage:
             completion += reasoning
         if total is not None and total < prompt + completion:
             odd = True
-        odd = odd or (cached is not None and cached > prompt)
+        # Every call has a prompt.
+        odd = odd or prompt == 0 or (cached is not None and cached > prompt)
     return Usage(prompt, completion, cached, reasoning, audio, total, _cost(usage.get("cost")), odd)
 
 

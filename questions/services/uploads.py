@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.archive import (
     DATA_SUFFIXES,
     IMAGE_SUFFIXES,
@@ -38,6 +38,8 @@ from questions.services.imports import READERS
 logger = logging.getLogger(__name__)
 
 KEPT_FOR = timedelta(days=1)
+# Of one person, at once: each may be as large as the largest upload.
+MOST_UPLOADS = 10
 
 SENTENCES: dict[str, str | Promise] = {
     "broken_zip": gettext_lazy("The .zip file is damaged or not a .zip file."),
@@ -117,8 +119,13 @@ def take_upload(
     """Keep *uploads* and queue their check; *source* is a reader of *kind*, or empty to find out.
 
     *options* are kept with the upload. Raises BadInput for what cannot be taken, and then
-    nothing is left of it.
+    nothing is left of it; Conflict if too many uploads of this person wait.
     """
+    if uploads_of(acting_user) >= MOST_UPLOADS:
+        raise Conflict(
+            _("You have %(n)d uploads that wait. Import or delete one of them first.")
+            % {"n": MOST_UPLOADS}
+        )
     name = uuid.uuid4().hex
     folder = imports_folder() / name
     folder.mkdir(mode=0o700)
@@ -137,6 +144,11 @@ def take_upload(
     except BaseException:
         delete_folder(folder)
         raise
+
+
+def uploads_of(user: User) -> int:
+    """How many uploads of *user* still have their files."""
+    return ImportBatch.objects.filter(actor=user).exclude(folder="").count()
 
 
 def refused_archive(refusal: ArchiveRefusal) -> BadInput:

@@ -16,7 +16,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from questions.models import ImportBatch, ImportProblem, Question
 from questions.models.imports import ImportFile
-from questions.services import import_jobs
+from questions.services import import_jobs, uploads
 from questions.services.gate import check_items
 from questions.tasks import work_on_import
 from tests.conftest import logged_in
@@ -64,6 +64,21 @@ def test_several_files_at_once(curator: User, var: Path, messages_sent: list[int
     post(curator, sent("a.jsonl", lines(1, 2)), sent("b.jsonl", lines(3, 4)))
     import_jobs.work_on_import(messages_sent[0])
     assert ImportFile.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_uploads_of_one_person_that_wait_are_limited(
+    curator: User, var: Path, messages_sent: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "MOST_UPLOADS", 2)
+    answers = [post(curator, sent("a.jsonl", lines(n, n))).status_code for n in range(1, 4)]
+    assert answers == [302, 302, 400]
+    assert len(list((var / "imports").glob("*"))) == 2
+    first = ImportBatch.objects.order_by("pk").first()
+    assert first is not None
+    import_jobs.work_on_import(first.pk)
+    assert logged_in(curator).post(f"{PAGE}{first.pk}/discard/").status_code == 302
+    assert post(curator, sent("a.jsonl", lines(3, 3))).status_code == 302
 
 
 @pytest.mark.django_db

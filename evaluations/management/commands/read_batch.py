@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from evaluations.llm.batch_files import bounded_lines
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services.batches import read_replies
 from gradeapp.cli import GradeappCommand, whole_number
@@ -23,8 +24,9 @@ class Command(GradeappCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         try:
-            with options["file"].open("rb") as lines:
-                report = read_replies(get_run(options["run"]), lines, acting_user=None)
+            with options["file"].open("rb") as file:
+                run, lines = get_run(options["run"]), bounded_lines(file)
+                report = read_replies(run, lines, acting_user=None)
         except OSError as error:
             words = {"path": options["file"], "why": error.strerror or "unknown reason"}
             raise BadInput(_("%(path)s cannot be read: %(why)s.") % words) from None

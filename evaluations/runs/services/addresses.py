@@ -43,7 +43,8 @@ def check_address(base_url: str) -> None:
 
 def read_url(base_url: str) -> tuple[SplitResult, int]:
     """Return the parts and the port of an endpoint's URL. Raises BadInput for a deceptive URL."""
-    if not base_url.isascii() or any(sign in base_url for sign in "\\#?@") or " " in base_url:
+    plain = base_url.isascii() and base_url.isprintable()
+    if not plain or any(sign in base_url for sign in "\\#?@ "):
         raise BadInput(
             _(
                 "An endpoint address must not contain a user name, query, "

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import cast
+from typing import BinaryIO, cast
 
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
@@ -14,6 +13,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.facts.looks import record_calls
+from evaluations.llm.batch_files import bounded_lines
 from evaluations.models import Batch, Job
 from evaluations.models.vocabulary import BatchState
 from evaluations.runs.selectors.runs import get_run
@@ -63,7 +63,8 @@ def batch_read(request: MemberRequest, pk: int) -> HttpResponse:
     try:
         if upload is None:
             raise BadInput(_("Choose at least one file."))
-        lines = cast("Iterable[bytes]", cast(UploadedFile, upload))
+        # An uploaded file that is iterated joins its pieces anew until there is a line break.
+        lines = bounded_lines(cast("BinaryIO", cast(UploadedFile, upload).file))
         report = services.read_replies(get_run(pk), lines, acting_user=request.user)
     except Refusal as refusal:
         messages.error(request, str(refusal))

@@ -230,6 +230,9 @@ def test_a_person_carries_the_files(endpoint: Endpoint, admin: User) -> None:
     read = reverse("runs:batch-read", args=[run.pk])
     broken = client.post(read, {"file": BytesIO(b"nothing")}, follow=True)
     assert "is not a reply of a batch file" in broken.content.decode()
+    # 30 MB without a line break: it is read in pieces, not joined anew for each.
+    endless = client.post(read, {"file": BytesIO(b"[" * 30_000_000)}, follow=True)
+    assert "is not a reply of a batch file" in endless.content.decode()
     upload = BytesIO(answered(requests[0]))
     done = client.post(read, {"file": upload}, follow=True).content.decode()
     assert "Replies stored: 1." in done

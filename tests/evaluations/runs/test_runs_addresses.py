@@ -59,6 +59,8 @@ def test_public_addresses_are_allowed(address: str) -> None:
         "64:ff9b::a9fe:a9fe",
         "2002:a9fe:a9fe::",
         "2001:0:53aa:64c::1",
+        "192.88.99.1",
+        "fec0::1",
         "ff02::1",
     ],
 )

@@ -90,6 +90,8 @@ from tests.scripted_server import Fault, ScriptedServer
             {"prompt_tokens": 1, "completion_tokens": 1, "cached_tokens": 2},
             Usage(1, 1, 2, odd=True),
         ),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, Usage(0, 0, odd=True)),
+        ({"prompt_tokens": 9, "completion_tokens": 0}, Usage(9, 0)),
         ({"prompt_tokens": 1, "completion_tokens": 1, "cost": float("nan")}, Usage(1, 1)),
         ({"prompt_tokens": 1, "completion_tokens": 1, "cost": 1e30}, Usage(1, 1)),
     ],
@@ -116,6 +118,23 @@ def with_usage(usage: object) -> Fault:
 def priced(server: ScriptedServer, db: None) -> Endpoint:
     prices = {"price_input": Decimal(1), "price_output": Decimal(2)}
     return scripted_endpoint(server, max_in_flight=1, max_tokens=100, **prices)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": 5, "completion_tokens": 0, "total_tokens": 5},
+    ],
+)
+def test_an_answer_of_no_tokens_costs_its_reservation(
+    usage: dict[str, int], server: ScriptedServer, priced: Endpoint
+) -> None:
+    """Otherwise an endpoint that counts nothing passes every budget."""
+    server.endpoint.faults = lambda prompt: with_usage(usage)
+    first = Attempt.objects.filter(job__run=worked(planned(priced, 2))).first()
+    assert first is not None
+    assert (first.usage, first.cost) == ("odd", first.reserved)
 
 
 def test_an_answer_without_usage_costs_its_reservation(
