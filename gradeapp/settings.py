@@ -346,21 +346,19 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat")
 # How often the clock looks for work that no message points to
 CLOCK_SECONDS = env.number("CLOCK_SECONDS", 10, low=1, high=300)
 CELERY_BEAT_SCHEDULE = {
-    name: {"task": task, "schedule": schedule(float(CLOCK_SECONDS))}
-    for name, task in (
-        ("look-for-work", "evaluations.look_for_work"),
-        ("look-for-imports", "questions.look_for_imports"),
-        ("look-for-answers", "evaluations.look_for_answers"),
-        ("look-for-searches", "evaluations.look_for_searches"),
-        ("look-for-rescorings", "evaluations.look_for_rescorings"),
-        ("look-for-exports", "evaluations.look_for_exports"),
-        ("finalize-due-marks", "evaluations.finalize_due_marks"),
+    name: {"task": task, "schedule": schedule(float(seconds))}
+    for name, task, seconds in (
+        ("look-for-work", "evaluations.look_for_work", CLOCK_SECONDS),
+        ("look-for-imports", "questions.look_for_imports", CLOCK_SECONDS),
+        ("look-for-answers", "evaluations.look_for_answers", CLOCK_SECONDS),
+        ("look-for-searches", "evaluations.look_for_searches", CLOCK_SECONDS),
+        ("look-for-rescorings", "evaluations.look_for_rescorings", CLOCK_SECONDS),
+        ("look-for-exports", "evaluations.look_for_exports", CLOCK_SECONDS),
+        ("finalize-due-marks", "evaluations.finalize_due_marks", CLOCK_SECONDS),
+        # Entries are sealed within a minute
+        ("seal-entries", "audit.seal_entries", min(CLOCK_SECONDS * 2, 30)),
+        ("forget-sessions", "accounts.forget_sessions", 600),
     )
-}
-# Entries are sealed within a minute
-CELERY_BEAT_SCHEDULE["seal-entries"] = {
-    "task": "audit.seal_entries",
-    "schedule": schedule(float(min(CLOCK_SECONDS * 2, 30))),
 }
 
 # Runs: how much one worker keeps in flight and how long a claim lasts

@@ -1,7 +1,8 @@
 """People in the admin of Django: who may change whom, and what is written down about it.
 
 Only superusers touch superusers, rights and passwords. Nobody changes their own groups. Whoever
-runs exams does not mark them: admin and teacher do not go together.
+runs exams does not mark them: admin and teacher do not go together. As on the pages of people
+(``people.py``), a change asks for the own password again, and changed rights end sessions.
 """
 
 from __future__ import annotations
@@ -20,14 +21,19 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
+from gradeapp.accounts.confirmation import check_confirmed
 from gradeapp.accounts.links import end_reset_links
 from gradeapp.accounts.models import User
+from gradeapp.accounts.people import keep_an_admin
 from gradeapp.accounts.roles import Role
+from gradeapp.accounts.sessions import end_all_of
+from gradeapp.accounts.tokens import narrow_tokens
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import validate_plain_name
 
 NAMES = ("username", "display_name", "first_name", "last_name")
+RIGHTS = {"groups", "permissions", "is_active", "is_staff", "is_superuser"}
 FACTS = ("username", "display_name", "first_name", "last_name", "email", "is_active", "is_staff")
 
 
@@ -94,6 +100,19 @@ class GradeappUserAdmin(UserAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return False
 
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """The form of a person: what is sent waits for the own password."""
+        if request.method == "POST":
+            check_confirmed(request)
+        answer: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
+        return answer
+
     @transaction.atomic
     def user_change_password(
         self, request: HttpRequest, id: str, form_url: str = ""
@@ -103,6 +122,8 @@ class GradeappUserAdmin(UserAdmin):
             return redirect("password_change")
         if not request.user.is_superuser:
             raise PermissionDenied
+        if request.method == "POST":
+            check_confirmed(request)
         before = User.objects.filter(pk=id).values_list("password", flat=True).first()
         response = super().user_change_password(request, id, form_url)
         person = User.objects.filter(pk=id).first()
@@ -137,6 +158,17 @@ class GradeappUserAdmin(UserAdmin):
         changed = {
             name: [before[name], after[name]] for name in after if before[name] != after[name]
         }
+        if changed.keys() & RIGHTS:
+            keep_an_admin()
+            narrow_tokens(person, after["groups"] if person.is_active else ())
+            if ended := end_all_of(person):
+                record(
+                    Tag.SESSIONS_ENDED,
+                    person,
+                    actor=request.user,
+                    request=request,
+                    sessions=ended,
+                )
         roles = changed.pop("groups", None)
         if roles:
             record(

@@ -71,6 +71,8 @@ def reset_link(user: User, *, acting_user: User | None) -> str:
         check_may_change(user, acting_user)
     if not user.is_active:
         raise Conflict(_("This account is inactive. Activate it first."))
+    # Two links at once are made one after the other, so that the first ends.
+    User.objects.select_for_update().get(pk=user.pk)
     end_reset_links(user)
     token, link = _made(LinkKind.RESET, acting_user, user=user, display_name=str(user))
     record(Tag.RESET_LINK_MADE, user, actor=acting_user, link=link.pk)
@@ -163,10 +165,12 @@ def accept_invitation(token: str, username: str, password: str) -> User:
     username = User.normalize_username(username)
     check_name_is_plain(username)
     taken = BadInput(_("This username is taken. Choose another one."), code="taken")
-    if User.objects.filter(username__iexact=username).exists():
-        raise taken
     try:
         with transaction.atomic():
+            # Two people at once choose their names one after the other.
+            list(Group.objects.select_for_update().order_by("pk"))
+            if User.objects.filter(username__iexact=username).exists():
+                raise taken
             _use(link)
             user = User(username=username, display_name=link.display_name, email=link.email)
             user.set_password(password)

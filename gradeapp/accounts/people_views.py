@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.utils import perform_login
@@ -34,6 +35,7 @@ from gradeapp.accounts.tasks import send_reset_link
 from gradeapp.accounts.throttle import client_address, fail, reserve, reset_limits
 from gradeapp.common.name_checks import validate_plain_name
 from gradeapp.common.refusals import BadInput
+from gradeapp.start_rules import LOOPBACK_HOSTS
 
 PER_PAGE = 50
 manages = requires(Capability.OPERATE)
@@ -222,6 +224,20 @@ def invitation(request: MemberRequest, token: str) -> HttpResponse:
     return render(request, "accounts/invitation.html", context)
 
 
+def site_of(request: HttpRequest) -> str:
+    """The address of the first page for a mail to somebody who did not send *request*.
+
+    Its host is one of ALLOWED_HOSTS. Its port is what the sender wrote: only one on this machine,
+    or one that CSRF_TRUSTED_ORIGINS names, is kept.
+    """
+    host = request.get_host()
+    site = f"{request.scheme}://{host}"
+    if urlsplit(site).port is None or site in settings.CSRF_TRUSTED_ORIGINS:
+        return f"{site}/"
+    name = host.rpartition(":")[0]
+    return f"{site}/" if name in LOOPBACK_HOSTS else f"{request.scheme}://{name}/"
+
+
 class ForgotForm(forms.Form):
     """Who has forgotten the password."""
 
@@ -240,7 +256,7 @@ def forgot(request: MemberRequest) -> HttpResponse:
         limits = reset_limits(name, client_address(request))
         reserve(limits)
         fail(limits)
-        send_reset_link.delay(name, request.build_absolute_uri("/"), get_language())
+        send_reset_link.delay(name, site_of(request), get_language())
     context = {"form": form, "by_mail": by_mail, "sent": sent}
     return render(request, "accounts/forgot.html", context)
 

@@ -133,6 +133,7 @@ def begin(request: HttpRequest | None, **_: Any) -> None:
     """Note when a session begins: with each login, whatever way it took."""
     if request is not None:
         request.session[BEGAN] = request.session[SEEN] = timezone.now().timestamp()
+        request.session.set_expiry(None)  # single sign-on began a short one
 
 
 def note_logins() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from allauth.usersessions.models import UserSession
 from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
@@ -16,6 +17,11 @@ PENDING = "pending_login"
 def pending_login(user: User) -> list[str]:
     """Return what a session keeps of a login of *user* until its last step."""
     return [str(user.pk), user.get_session_auth_hash()]
+
+
+def forget_expired() -> None:
+    """Delete sessions that have expired: of people, and of logins that were begun only."""
+    SessionStore.clear_expired()
 
 
 def end_all_of(user: User, *, but: str | None = None) -> int:

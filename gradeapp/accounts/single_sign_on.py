@@ -11,18 +11,22 @@ from typing import Any
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialAccount
 from allauth.socialaccount.providers.openid_connect import views as openid
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.throttle import client_address, fail, reserve, sign_on_limits
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, NotAllowed
 
 # In a session: whom a login will connect with whom at the provider, once all its steps are done.
 SIGN_ON = "sign_on"
+# How long a login may stay at the provider.
+SIGN_ON_SECONDS = 1800
 
 
 class SocialAdapter(DefaultSocialAccountAdapter):
@@ -82,10 +86,19 @@ def connect_sign_on(request: HttpRequest, user: User) -> None:
 
 @login_not_required
 def start_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """Lead to the provider, with no other parameter than where to go afterwards."""
+    """Lead to the provider, with no other parameter than where to go afterwards.
+
+    The session that remembers it is a short one until its person is logged in. Raises Throttled.
+    """
+    if settings.OIDC_ISSUER:
+        limits = sign_on_limits(client_address(request))
+        reserve(limits)
+        fail(limits)
     kept = QueryDict(mutable=True)
     if "next" in request.GET:
         kept["next"] = request.GET["next"]
     request.GET = kept
     response: HttpResponseBase = openid.login(request, provider_id)
+    if not request.user.is_authenticated:
+        request.session.set_expiry(SIGN_ON_SECONDS)
     return response

@@ -1,4 +1,7 @@
-"""Mail to people, sent by the worker: a page that asks for it answers the same for everybody."""
+"""Tasks of accounts: expired sessions, and mail.
+
+The worker sends mail, so that a page that asks for it answers the same for everybody.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,14 @@ from django.utils.translation import gettext as _
 
 from gradeapp.accounts.links import reset_link
 from gradeapp.accounts.models import User
+from gradeapp.accounts.sessions import forget_expired
+from gradeapp.common.tasks import STALE_AFTER
+
+
+@shared_task(name="accounts.forget_sessions", expires=STALE_AFTER)
+def forget_sessions() -> None:
+    """Delete the sessions that have expired."""
+    forget_expired()
 
 
 @shared_task(name="accounts.send_reset_link")

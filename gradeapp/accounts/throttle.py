@@ -27,6 +27,8 @@ from gradeapp.common.refusals import Refusal
 
 KEPT = timedelta(days=1)
 PATIENCE = 3.0
+# From one address in an hour: a school shares one.
+MOST_SIGN_ONS = 300
 Found = TypeVar("Found")
 
 
@@ -82,6 +84,11 @@ def reset_limits(name: str, address: str) -> list[Limit]:
         Limit(f"mail|{name.strip().casefold()}", 3, hour),
         Limit(f"mail-from|{address}", 20, hour),
     ]
+
+
+def sign_on_limits(address: str) -> list[Limit]:
+    """For logins that begin at the provider of single sign-on: each stores a session."""
+    return [Limit(f"sign-on|{address}", MOST_SIGN_ONS, timedelta(hours=1))]
 
 
 def own_password_limits(user_id: int) -> list[Limit]:

@@ -15,7 +15,7 @@ from gradeapp.accounts.roles import Capability
 from gradeapp.audit.models import ReadAlert
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.common.refusals import NotFound
+from gradeapp.common.refusals import NotAllowed, NotFound
 from gradeapp.waiting import Waiting
 
 
@@ -33,8 +33,13 @@ def alerts_waiting(user: User) -> Iterable[Waiting]:
 
 @transaction.atomic
 def acknowledge(pk: int, *, acting_user: User) -> ReadAlert:
-    """Take an alert off the pages; it stays in the trail. Raises NotFound if none is open."""
+    """Take an alert off the pages; it stays in the trail.
+
+    Raises NotFound if none is open, NotAllowed for the person that it is about.
+    """
     alert = open_alerts().filter(pk=pk).first()
+    if alert is not None and alert.person_id == acting_user.pk:
+        raise NotAllowed(_("Another admin acknowledges an alert that is about you."))
     if alert is None or not ReadAlert.objects.filter(pk=pk, open=True).update(open=False):
         raise NotFound(_("There is no such alert, or somebody has acknowledged it."))
     record(Tag.READS_ACKNOWLEDGED, alert.person, actor=acting_user, items_read=alert.items)

@@ -14,13 +14,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from gradeapp.accounts.confirmation import confirmed
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit import alerts, selectors
 from gradeapp.audit.filters import TrailFilter
 from gradeapp.audit.objects import note_reading
-from gradeapp.audit.record import record
+from gradeapp.audit.reads import record_export
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_cells import BOM, cell
 from gradeapp.common.parameters import refuse_unknown
@@ -63,6 +64,7 @@ def acknowledge_alert(request: MemberRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @requires(Capability.OPERATE)
+@confirmed
 def export(request: MemberRequest) -> HttpResponseBase:
     """The chosen entries as CSV, sent while they are read. Raises BadInput for a wrong filter."""
     refuse_unknown(request.GET, TrailFilter)
@@ -119,4 +121,4 @@ def _noted(lines: Iterator[bytes], user: User, chosen: dict[str, str]) -> Iterat
         whole = True
     finally:
         facts = {"rows": max(sent - 1, 0), "sha256": digest.hexdigest(), "whole": whole}
-        record(Tag.TRAIL_EXPORTED, "trail:", actor=user, filters=chosen, **facts)
+        record_export(Tag.TRAIL_EXPORTED, "trail:", actor=user, filters=chosen, **facts)

@@ -10,9 +10,12 @@ from django.contrib.admin import site as admin_site
 from django.contrib.auth.models import Group
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from gradeapp.accounts.scopes import Scope
+from gradeapp.accounts.tokens import make_token
 from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in
 from tests.factories import PASSWORD, make_user
@@ -145,6 +148,49 @@ def test_every_change_is_in_the_audit_trail(admin: User, root: User) -> None:
     assert found[2][2] == {"changed": {"email": ["", "n@x.example"]}}
     assert found[3][2]["changed"]["is_active"] == [True, False]
     assert NEW not in str(found)
+
+
+def test_changed_rights_end_sessions_and_tokens_there_too(root: User, teacher: User) -> None:
+    at_work = logged_in(teacher)
+    _row, token = make_token(teacher, name="t", scopes=[Scope.READ], days=1, acting_user=teacher)
+    client = logged_in(root)
+    client.post(page(teacher), form(teacher, email="t@x.example"))
+    assert at_work.get("/marking/").status_code == 200, "a mail address is no right"
+    roles = [group(Role.TEACHER), group(Role.CURATOR)]
+    assert client.post(page(teacher), form(teacher, groups=roles)).status_code == 302
+    assert at_work.get("/marking/")["Location"].startswith("/login/")
+    tags = {tag for tag, _who, _detail in entries(teacher)}
+    assert {"account.sessions_ended", "account.roles_changed"} <= tags
+    headers = {"Authorization": f"Bearer {token}"}
+    assert Client().get("/api/v1/questions/", headers=headers).status_code == 401, "a new role"
+
+
+def test_a_superuser_cannot_take_the_last_admin_away_there(root: User, admin: User) -> None:
+    logged_in(root).post(page(admin), form(admin, is_active=""))
+    assert not User.objects.get(pk=admin.pk).is_active, "a superuser is left"
+
+
+def test_a_change_there_asks_for_the_password_again(
+    root: User, teacher: User, settings: Any
+) -> None:
+    settings.CONFIRM_CHANGES = True
+    client = logged_in(root)
+    session = client.session
+    session["began"] = timezone.now().timestamp() - 3600
+    session.pop("account_authentication_methods", None)
+    session.save()
+    passwords = {"password1": NEW, "password2": NEW, "usable_password": "true"}
+    for address, sent in (
+        (page(teacher), form(teacher, email="t@x.example")),
+        ("/admin/accounts/user/add/", {"username": "nina", **passwords}),
+        (f"/admin/accounts/user/{teacher.pk}/password/", passwords),
+    ):
+        asked = client.post(address, sent)
+        assert asked["Location"].startswith("/account/confirm/"), address
+    teacher.refresh_from_db()
+    assert teacher.email == ""
+    assert teacher.check_password(PASSWORD)
+    assert not User.objects.filter(username="nina").exists()
 
 
 def test_a_refused_change_leaves_no_entry(admin: User, root: User) -> None:

@@ -13,14 +13,14 @@ from django.utils import timezone
 from evaluations.models import Endpoint, Run, Study
 from evaluations.runs.services.runs import start_run, stop_run
 from gradeapp.accounts.models import User
-from gradeapp.accounts.roles import Capability
+from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.scopes import Scope
 from gradeapp.accounts.tokens import make_token
 from questions.models import Dataset
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
 from tests.evaluations.conftest import endpoint, server  # noqa: F401 (fixtures)
-from tests.factories import PASSWORD, make_dataset, make_question, make_task
+from tests.factories import PASSWORD, make_dataset, make_question, make_task, make_user
 from tests.test_authorization import ROUTES, TABLE
 
 pytestmark = pytest.mark.django_db
@@ -141,6 +141,8 @@ def test_each_way_to_spend_more_asks(admin: User, exam: Dataset, dear: Endpoint)
     client = minutes_ago(logged_in(admin), 16)
     assert asks(client.post(judge, {"judge": dear.pk})), "2 replies of the judge may cost 60"
     assert not asks(client.post(judge, {"judge": dear.pk, "budget": "50"}))
+    trial = start_run(endpoint=dear, dataset=exam, acting_user=admin, trial=True)
+    assert asks(client.post(reverse("runs:extend", args=[trial.pk]))), "the rest has no budget"
     body = {"endpoint": dear.name, "dataset": exam.slug, "start_anyway": True}
     api = client.post("/api/v1/runs/", body, "application/json")
     assert (api.status_code, api.json()["code"]) == (403, "confirm_password")
@@ -168,6 +170,10 @@ def test_each_file_of_marks_asks(lead: User) -> None:
     files = {name for name, needed in TABLE.items() if needed == Capability.EXPORT} - about
     assert {"reports:export", "reports:export-file", "rounds:marks"} <= files
     _row, token = make_token(lead, name="s", scopes=[Scope.EXPORT], days=1, acting_user=lead)
+    others = {"monitoring:export": client, "runs:search-export": client}
+    others["audit:export"] = minutes_ago(logged_in(make_user(Role.ADMIN, "ida")), 16)
+    for name, person in others.items():
+        assert asks(person.get(reverse(name, kwargs=ROUTES.get(name)))), name
     for name in files:
         address = reverse(name, kwargs=ROUTES[name])
         assert asks(client.get(address)), name

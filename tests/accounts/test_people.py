@@ -256,6 +256,12 @@ def test_a_forgotten_password_by_mail_says_the_same_to_everybody(
     assert Client().post("/password/forgot/", {"name": "tao"}).status_code == 429
     evil = Client().post("/password/forgot/", {"name": "x"}, headers={"host": "evil.example"})
     assert evil.status_code == 400
+    # A port of the sender's choice leads to another server; one of the settings is kept.
+    settings.CSRF_TRUSTED_ORIGINS = ["http://testserver:8443"]
+    for number, port in enumerate(("9999", "8443")):
+        host = {"host": f"testserver:{port}"}
+        Client().post("/password/forgot/", {"name": f"somebody {number}"}, headers=host)
+    assert [given[1] for given in asked[-2:]] == ["http://testserver/", "http://testserver:8443/"]
 
 
 def test_a_first_password_is_changed_before_anything_else(teacher: User) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -12,10 +13,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import timezone
 
+from gradeapp.accounts import throttle
 from gradeapp.accounts.models import User
 from gradeapp.accounts.people import remove_factors
+from gradeapp.accounts.tasks import forget_sessions
 from gradeapp.audit.models import AuditEntry
 
 
@@ -146,3 +151,22 @@ def test_nobody_adds_to_what_is_asked_of_the_provider(provider: type[Provider]) 
     away = Client().get(f"{page}?auth_params=redirect_uri%3Dhttp%3A%2F%2Fevil.test%2F")["Location"]
     assert "evil" not in away
     assert Client().get(f"{page}?process=connect").status_code == 302
+
+
+def test_logins_that_are_only_begun_fill_no_table(
+    provider: type[Provider], teacher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    stranger = Client()
+    stranger.get("/account/oidc/sso/login/")
+    assert stranger.session.get_expiry_age() == 1800
+    come = log_in("3", "tao@school.example").client
+    assert come.session.get_expiry_age() > 8 * 3600 - 60, "a login lasts as every other"
+    sessions = Session.objects.filter(session_key=stranger.session.session_key)
+    sessions.update(expire_date=timezone.now() - timedelta(seconds=1))
+    forget_sessions()
+    assert not sessions.exists()
+    assert come.get("/marking/").status_code == 200
+    monkeypatch.setattr(throttle, "MOST_SIGN_ONS", 3)
+    answers = [Client().get("/account/oidc/sso/login/").status_code for _ in range(3)]
+    assert answers == [302, 429, 429]

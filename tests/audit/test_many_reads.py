@@ -241,6 +241,9 @@ def test_admins_see_the_alert_and_the_reader_does_not(
     alert = ReadAlert.objects.get(person=curator)
     address = reverse("audit:alert-acknowledge", args=[alert.pk])
     assert reader.post(address).status_code == 403
+    ReadAlert.objects.filter(pk=alert.pk).update(person=admin)
+    assert page.post(address).status_code == 403, "not the one whom it is about"
+    ReadAlert.objects.filter(pk=alert.pk).update(person=curator)
     assert page.post(address).status_code == 302
     assert page.post(address).status_code == 404, "somebody did already"
     assert 'id="alerts"' not in page.get("/audit/").text

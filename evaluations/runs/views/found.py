@@ -18,6 +18,7 @@ from evaluations.runs.forms.found import SearchPageFilter
 from evaluations.runs.selectors import found_responses as reading
 from evaluations.runs.services.calls import calls_behind
 from evaluations.runs.services.exports import note_responses_exported
+from gradeapp.accounts.confirmation import confirmed
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, exports, requires
 from gradeapp.accounts.roles import Capability
@@ -56,6 +57,7 @@ def search_page(request: MemberRequest) -> HttpResponse:
 @require_safe
 @exports
 @requires(Capability.EXPORT)
+@confirmed
 def search_export(request: MemberRequest) -> HttpResponse | StreamingHttpResponse:
     """Return what a search finds as JSON Lines; the export is recorded before the first line.
 

@@ -31,7 +31,7 @@ from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.selectors.workers import START_A_WORKER, replies_waiting, workers_at
 from evaluations.runs.services import runs as services
 from evaluations.runs.tasks import ask_for_work
-from gradeapp.accounts.confirmation import check_cost
+from gradeapp.accounts.confirmation import check_confirmed, check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.database_clock import database_now
@@ -169,7 +169,10 @@ def retry(request: MemberRequest, pk: int) -> HttpResponse:
 @requires(Capability.START_RUNS)
 def extend(request: MemberRequest, pk: int) -> HttpResponse:
     """Go on with all questions after a trial."""
-    n = services.extend_run(get_run(pk), acting_user=request.user)
+    run = get_run(pk)
+    if run.endpoint is not None and run.endpoint.has_prices:
+        check_confirmed(request)
+    n = services.extend_run(run, acting_user=request.user)
     transaction.on_commit(partial(ask_for_work, pk))
     planned = ngettext("%(n)d more call is planned.", "%(n)d more calls are planned.", n)
     messages.success(request, planned % {"n": n})

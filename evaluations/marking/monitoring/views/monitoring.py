@@ -37,6 +37,7 @@ from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import LIVE, RoundStatus
 from evaluations.statistics.columns import report_table
+from gradeapp.accounts.confirmation import confirmed
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -235,6 +236,7 @@ def limits(request: MemberRequest, round_id: UUID) -> HttpResponse:
 
 @require_safe
 @requires(Capability.LEAD_ROUNDS)
+@confirmed
 def export(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """The teachers' figures as CSV; who took them is kept."""
     marking_round = visible_round(request.user, round_id)
