@@ -24,7 +24,8 @@ from evaluations.reading.rules.extraction.published_agieval import read_agieval
 from evaluations.reading.rules.scoring.error_texts import is_error_text
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.suggesting.rules.reply_json import one_object
-from gradeapp.common.hidden_text import hidden_kinds, visible_tex
+from gradeapp.common.hidden_tex import drawn_tex, visible_tex
+from gradeapp.common.hidden_text import hidden_kinds
 from gradeapp.rendering import Kind, render_text
 from gradeapp.rendering.render import rendered
 
@@ -41,7 +42,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "error": is_error_text,
     "judge": lambda text: read_judge_reply(text, Decimal(10)),
     "json": lambda text: one_object(text, "stop"),
-    "hidden": lambda text: (hidden_kinds(text), visible_tex(text)),
+    "hidden": lambda text: (hidden_kinds(text), visible_tex(text), drawn_tex(text)),
 }
 PIECES = [
     *("\\(", "\\[", "$", "{", "}", "\\begin{", "\\boxed{", "\\frac{", "\\text{", "**", "`", "|"),

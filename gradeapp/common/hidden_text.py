@@ -12,20 +12,7 @@ from __future__ import annotations
 
 import re
 
-from gradeapp.common.named import Named
-
-
-class Hidden(Named):
-    """A way to hide text."""
-
-    ORDER = "order", "Characters that change the order of the text", "改变文字顺序的控制字符"
-    TAGS = "tags", "Invisible tag characters", "不可见的标签字符"
-    ZERO_WIDTH = "zero_width", "A run of characters without width", "连续的零宽字符"
-    COLOUR = "colour", "Words in the colour of the paper", "与底色相同的文字"
-    PHANTOM = "phantom", "Words that take space and are not drawn", "只占位不显示的文字"
-    TINY = "tiny", "Words too small to read", "小到无法阅读的文字"
-    OVERLAP = "overlap", "Words drawn over each other", "重叠的文字"
-
+from gradeapp.common.hidden_tex import Hidden, tex_kinds
 
 _ORDER = "\u202a-\u202e\u2066-\u2069"
 _TAGS = "\U000e0000-\U000e0fff"
@@ -41,45 +28,6 @@ INVISIBLE = re.compile(
 _ANY_INVISIBLE = re.compile(f"[{_ORDER}{_TAGS}{_ZERO}]")
 MOST_ZERO_WIDTH = 40  # in one text, apart from each other
 
-_PAPER = (
-    r"(?:white|transparent|ivory|snow|ghostwhite|whitesmoke|floralwhite|mintcream|azure"
-    r"|\#?[fF][0-9a-fA-F][fF][0-9a-fA-F][fF][0-9a-fA-F]|\#[fF]{3}|1(?:\.0?)?,\s?1(?:\.0?)?,\s?1(?:\.0?)?"
-    r"|255,\s?255,\s?255)"
-)
-_COLOUR = re.compile(
-    rf"\\(?:color|textcolor)\s{{0,3}}(?:\[[A-Za-z]{{1,8}}\])?\s{{0,3}}\{{\s{{0,3}}{_PAPER}\s{{0,3}}\}}"
-    r"|\\color\s{0,3}white(?![A-Za-z])",
-    re.IGNORECASE,
-)
-_LONG_PHANTOM = re.compile(
-    r"\\[hv]?phantom\s{0,3}\{[^{}]{0,200}?(?:[A-Za-z]{2,}[^{}]{0,20}[A-Za-z]{2}|[\u4e00-\u9fff]{2})"
-    r"|\\[hv]?phantom\s{0,3}\{[^{}]{0,20}\\(?:text|mathrm|mbox)"
-)
-_TINY = re.compile(
-    r"\\(?:tiny|scriptscriptstyle)(?![A-Za-z])|\\fontsize\s{0,3}\{\s{0,3}[0-3](?:\.\d{1,4})?\s{0,3}(?:pt|px|em)?\s{0,3}\}"
-    r"|\\scalebox\s{0,3}\{\s{0,3}0?\.[0-3]"
-)
-_OVERLAP = re.compile(
-    r"\\(?:llap|rlap|clap|mathllap|mathrlap|mathclap)(?![A-Za-z])"
-    r"|\\m?kern\s{0,3}-\s{0,3}(?:\d{2,}|[2-9])(?:\.\d{1,4})?\s{0,3}(?:em|mu|cm)"
-    r"|\\hspace\*?\s{0,3}\{\s{0,3}-\s{0,3}(?:\d{2,}|[2-9])"
-)
-# What is taken away so that the words show: every colour, for a page may be dark.
-_DRAWING = re.compile(
-    r"\\(?:color|textcolor)\s{0,3}(?:\[[A-Za-z]{1,8}\])?\s{0,3}\{[^{}]{0,60}\}"
-    r"|\\color\s{0,3}[A-Za-z]{1,20}"
-    r"|\\(?:[hv]?phantom|tiny|scriptscriptstyle|(?:math)?[lrc]lap)(?![A-Za-z])"
-    r"|\\fontsize\s{0,3}\{[^{}]{0,20}\}\s{0,3}\{[^{}]{0,20}\}|\\scalebox\s{0,3}\{[^{}]{0,20}\}"
-    r"|\\m?kern\s{0,3}-\s{0,3}[0-9.]{1,10}\s{0,3}(?:em|ex|mu|cm|mm|pt|px)"
-    r"|\\hspace\*?\s{0,3}\{\s{0,3}-[^{}]{0,20}\}"
-)
-_BY_TEX = (
-    (Hidden.COLOUR, _COLOUR),
-    (Hidden.PHANTOM, _LONG_PHANTOM),
-    (Hidden.TINY, _TINY),
-    (Hidden.OVERLAP, _OVERLAP),
-)
-
 
 def hidden_kinds(text: str) -> tuple[Hidden, ...]:
     """How *text* hides something; empty for a text that shows all that it says."""
@@ -92,16 +40,7 @@ def hidden_kinds(text: str) -> tuple[Hidden, ...]:
         apart = len(re.findall(f"[{_ZERO}]", text))
         if apart > MOST_ZERO_WIDTH or re.search(f"[{_ZERO}]{{3}}", text):
             found.append(Hidden.ZERO_WIDTH)
-    if "\\" in text:
-        found += [kind for kind, pattern in _BY_TEX if pattern.search(text)]
-    return tuple(found)
-
-
-def visible_tex(text: str) -> str:
-    """*text* without the TeX that hides words; the words stay, and so does all other TeX."""
-    if "\\" in text and any(pattern.search(text) for _, pattern in _BY_TEX):
-        return _DRAWING.sub(" ", text)
-    return text
+    return (*found, *tex_kinds(text))
 
 
 def code_point(character: str) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from html import escape
 
-from gradeapp.common.hidden_text import INVISIBLE, visible_tex
+from gradeapp.common.hidden_tex import drawn_tex
+from gradeapp.common.hidden_text import INVISIBLE
 from gradeapp.rendering.source import BLANKS, LONGEST_FORMULA, Formula, Source
 from gradeapp.rendering.tables import Cell, is_separator, latex_rows, markdown_row, table_html
 from gradeapp.rendering.writer import Span, Writer, shown
@@ -261,7 +262,7 @@ class Grammar:
 
     def _mathematics(self, span: Span, end: int, writer: Writer, *, display: bool) -> None:
         """Write TeX for KaTeX to draw; displayed on lines of its own it is a block."""
-        tex = escape(INVISIBLE.sub("", visible_tex(self.text[slice(*span)])), quote=False)
+        tex = escape(INVISIBLE.sub("", drawn_tex(self.text[slice(*span)])), quote=False)
         alone = display and writer.flow and writer.at_line_start
         if alone and _REST_IS_BLANK.match(self.text, end) and not writer.marked(*span):
             writer.block(f'<div class="math block">{tex}</div>\n')

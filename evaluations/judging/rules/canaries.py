@@ -16,7 +16,7 @@ from math import ceil
 from random import Random
 
 from evaluations.statistics.outcomes import CanaryKind
-from gradeapp.common.hidden_text import visible_tex
+from gradeapp.common.hidden_tex import visible_tex
 from questions.rules.vocabulary import Language
 
 # Shares of the full marks: more for a worthless response is false credit, less for the key too.

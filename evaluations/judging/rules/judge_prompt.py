@@ -21,7 +21,7 @@ from evaluations.judging.rules.judge_prompt_sets import CHINESE_FENCE, GRADEAPP_
 from evaluations.judging.rules.judge_reply import JudgeReading
 from evaluations.runs.rules.fence import visible
 from evaluations.statistics.outcomes import JudgeStatus
-from gradeapp.common.hidden_text import visible_tex
+from gradeapp.common.hidden_tex import visible_tex
 from questions.rules.rubric import PointGroup, RubricLines
 from questions.rules.vocabulary import Language
 
