@@ -14,7 +14,8 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from evaluations.facts.looks import SMALL_CELL
-from evaluations.models import Judge, Look, Response
+from evaluations.models import Judge, Look, Response, Run
+from evaluations.models.vocabulary import RunStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import Question, QuestionRevision
@@ -23,7 +24,7 @@ from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, small_round, subjective_question
 from tests.evaluations.report_world import JUDGE, judged, mark
 from tests.evaluations.review_world import review_of
-from tests.factories import make_dataset, make_question, make_response, make_task
+from tests.factories import make_dataset, make_endpoint, make_question, make_response, make_task
 from tests.test_blindness_oracles import GPT, QWEN, refused
 from tests.test_blindness_roles import also
 
@@ -84,6 +85,45 @@ def test_lists_and_searches_are_looks_at_all_runs_that_were_asked_for(
     free += [f"{page}?q=zebra&run={other}" for page in searches]
     free += [f"/runs/compare/{choice.public_id}/"]
     assert barred_by([*tells, *free], chosen, people, lead) == tells
+
+
+def test_figures_of_a_run_with_few_responses_are_looks_at_them(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Its costs and times tell how long each is; those of a run that goes on, what came last."""
+    people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
+    chosen = several(question, SMALL_CELL - 1)
+    run = chosen[0].run
+    Run.objects.filter(pk=run.pk).update(status=RunStatus.FINISHED, endpoint=make_endpoint())
+    tells = [f"/runs/{run.pk}/", f"/runs/{run.pk}/progress/", f"/api/v1/runs/{run.pk}/"]
+    assert barred_by(tells, chosen, people, lead) == tells
+    own = make_question(question.task, marks=("12",), stem="How far does it fall?")
+    chosen.append(make_response(own, run, "$s = 1$"))
+    assert barred_by(tells, chosen, people, lead) == []
+    alone = make_response(
+        make_question(
+            make_task(
+                question.task.dataset, slug="essays", question_type=question.task.question_type
+            )
+        ),
+        run,
+        "$s = 2$",
+    )
+    assert barred_by(tells, [alone], people, lead) == tells, "its task has its own median"
+
+
+def test_each_look_at_a_run_that_goes_on_tells_what_came_last(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
+    chosen = several(question, SMALL_CELL)
+    run, endpoint = chosen[0].run, make_endpoint()
+    tells = [f"/runs/{run.pk}/", f"/runs/{run.pk}/progress/", f"/api/v1/runs/{run.pk}/"]
+    runs = Run.objects.filter(pk=run.pk)
+    runs.update(status=RunStatus.FINISHED, endpoint=endpoint)
+    assert barred_by(tells, chosen, people, lead) == []
+    runs.update(status=RunStatus.RUNNING)
+    assert barred_by(tells, chosen, people, lead) == tells
 
 
 def test_a_second_look_at_a_list_writes_no_look(teacher: User) -> None:

@@ -28,6 +28,8 @@ from gradeapp.common.hidden_tex import drawn_tex, visible_tex
 from gradeapp.common.hidden_text import hidden_kinds
 from gradeapp.rendering import Kind, render_text
 from gradeapp.rendering.render import rendered
+from questions.rules.part_marks import item_parts
+from questions.rules.rubric_draft import propose
 
 pytestmark = pytest.mark.once
 READERS: Mapping[str, Callable[[str], object]] = {
@@ -42,6 +44,8 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "error": is_error_text,
     "judge": lambda text: read_judge_reply(text, Decimal(10)),
     "json": lambda text: one_object(text, "stop"),
+    "rubric": lambda text: propose(key=text, analysis=text, question=text, sub_marks=[Decimal(9)]),
+    "parts": lambda text: item_parts(question=text, key=text, analysis="", full_marks=Decimal(9)),
     "hidden": lambda text: (hidden_kinds(text), visible_tex(text), drawn_tex(text)),
 }
 PIECES = [

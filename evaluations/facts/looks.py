@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.models import BlindAnswer, Job, Look, MarkingRound, Response, Run
-from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RunPurpose
+from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RunPurpose, RunStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -26,6 +26,8 @@ T = TypeVar("T")
 # Responses that people mark. The part of a question may change for a while, by an import.
 SUBJECTIVE_TYPES = [one.value for one in QuestionType if one.part is Part.SUBJECTIVE]
 MARKED = Q(question__part=Part.SUBJECTIVE) | Q(revision__question_type__in=SUBJECTIVE_TYPES)
+# A run in one of these states may get more responses at any time.
+GOES_ON = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.STOPPING, RunStatus.PAUSED)
 # Pages of looks at a run by whoever brought its answers in.
 PASTED, IMPORTED = "pasted", "imported"
 # Page of looks at a round that is planned: who sees its random seed learns no model and no mark.
@@ -135,6 +137,29 @@ def record_scope(rows: QuerySet[Response], *, acting_user: User, page: str) -> N
     live = MarkingRound.objects.filter(in_round, status__in=NOT_CLOSED).order_by("pk")
     if rounds := list(live.values_list("pk", flat=True)):
         _note(rounds, acting_user, page, outside=True)
+
+
+def record_figures(run: Run, *, acting_user: User, page: str) -> bool:
+    """Write down that somebody saw costs, times and counts of *run*, or of what it judged or read.
+
+    Of fewer than ``SMALL_CELL`` responses, and of what came since the last look at a run that goes
+    on, they tell how long each is and how it ended: that is a look at the run, and at responses of
+    a task where there are fewer. One query once the run is looked at: returns whether it is. An
+    imported run has no such figures.
+    """
+    if run.status == RunStatus.IMPORTED:
+        return False
+    asked = run.judged_run_id or run.pk
+    if Look.objects.filter(person=acting_user, run=asked).exists():
+        return True
+    marked = Response.objects.filter(MARKED, run=asked, run__purpose=RunPurpose.ANSWER).order_by()
+    if run.status in GOES_ON or marked[:SMALL_CELL].count() < SMALL_CELL:
+        record_scope(marked, acting_user=acting_user, page=page)
+        return True
+    by_task = marked.values("question__task").annotate(n=Count("pk")).filter(n__lt=SMALL_CELL)
+    few = marked.filter(question__task__in=by_task.values("question__task"))
+    record_views(list(few.values_list("pk", flat=True)), acting_user=acting_user, page=page)
+    return False
 
 
 def in_small_cells(pairs: Iterable[tuple[Hashable, int]]) -> set[int]:

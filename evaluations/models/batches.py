@@ -23,7 +23,8 @@ class Batch(models.Model):
     ``remote_state`` and ``remote_answered`` are what the endpoint said last, ``next_at`` is when a
     worker looks again, later after each of ``failures`` in a row. ``error`` is what went wrong
     last, ``error_status`` the HTTP status with it. ``unanswered`` requests had no reply when it
-    ended.
+    ended. ``taken_at`` is when somebody first took the file of one that people carry: from then on
+    the endpoint may have it.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -50,6 +51,7 @@ class Batch(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
+    taken_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["id"]

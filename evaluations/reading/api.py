@@ -86,7 +86,7 @@ class RunReadAPI(APIView):
                 idempotency_key=said["idempotency_key"],
             )
             transaction.on_commit(partial(ask_for_work, run.pk))
-        return run_response(run, status.HTTP_201_CREATED)
+        return run_response(run, request.user, status.HTTP_201_CREATED)
 
 
 class LabourSerializer(serializers.Serializer[Any]):

@@ -76,7 +76,7 @@ class SuggestAPI(APIView):
                 wanted, acting_user=request.user, budget=budget, idempotency_key=key
             )
             transaction.on_commit(partial(ask_for_work, run.pk))
-        return run_response(run, status.HTTP_201_CREATED)
+        return run_response(run, request.user, status.HTTP_201_CREATED)
 
 
 urlpatterns = [path("runs/suggest/", SuggestAPI.as_view(), name="api-suggest")]

@@ -7,7 +7,7 @@ runs exams does not mark them: admin and teacher do not go together. As on the p
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
@@ -27,7 +27,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.people import keep_an_admin
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.sessions import end_all_of
-from gradeapp.accounts.tokens import narrow_tokens
+from gradeapp.accounts.tokens import narrow_tokens, revoke_all
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import validate_plain_name
@@ -87,7 +87,8 @@ class GradeappUserAdmin(UserAdmin):
         fixed = ["last_login", "date_joined"]
         own = obj is not None and obj.pk == request.user.pk
         if not request.user.is_superuser:
-            fixed += ["is_superuser", "user_permissions", "is_staff"]
+            # Mail leads to a new password: who changes an address can log in as its person.
+            fixed += ["is_superuser", "user_permissions", "is_staff", *(["email"] if obj else [])]
         if own:
             fixed += ["groups", "is_superuser", "user_permissions", "is_staff", "is_active"]
         return sorted(set(fixed))
@@ -149,7 +150,7 @@ class GradeappUserAdmin(UserAdmin):
     ) -> None:
         """Save the groups and write down what has changed."""
         super().save_related(request, form, formsets, change)
-        person = form.instance
+        person, acting_user = form.instance, cast(User, request.user)
         before = request.person_before  # type: ignore[attr-defined]
         after = state(person)
         if before is None:
@@ -160,7 +161,10 @@ class GradeappUserAdmin(UserAdmin):
         }
         if changed.keys() & RIGHTS:
             keep_an_admin()
-            narrow_tokens(person, after["groups"] if person.is_active else ())
+            if person.is_active:
+                narrow_tokens(person, after["groups"])
+            else:
+                revoke_all(person, acting_user=acting_user)
             if ended := end_all_of(person):
                 record(
                     Tag.SESSIONS_ENDED,

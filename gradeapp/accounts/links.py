@@ -64,8 +64,9 @@ def invite(name: str, roles: Iterable[Role], *, email: str = "", acting_user: Us
 def reset_link(user: User, *, acting_user: User | None) -> str:
     """The token of a link by which *user* sets a new password within 24 hours.
 
-    Earlier reset links of the person end. ``acting_user`` is None where the person asked for it
-    by mail. Raises Conflict for an inactive person, NotAllowed for a superuser's by another.
+    Earlier reset links of the person end; one that was asked for by mail (``acting_user`` None)
+    ends only such ones, since anybody can ask for it. Raises Conflict for an inactive person,
+    NotAllowed for a superuser's by another.
     """
     if acting_user is not None:
         check_may_change(user, acting_user)
@@ -73,7 +74,7 @@ def reset_link(user: User, *, acting_user: User | None) -> str:
         raise Conflict(_("This account is inactive. Activate it first."))
     # Two links at once are made one after the other, so that the first ends.
     User.objects.select_for_update().get(pk=user.pk)
-    end_reset_links(user)
+    end_reset_links(user, by_mail=acting_user is None)
     token, link = _made(LinkKind.RESET, acting_user, user=user, display_name=str(user))
     record(Tag.RESET_LINK_MADE, user, actor=acting_user, link=link.pk)
     return token
@@ -142,9 +143,12 @@ def works(link: AccessLink) -> bool:
     return by.may_log_in and Capability.OPERATE in by.granted and not outranked
 
 
-def end_reset_links(user: User) -> None:
-    """End the reset links of *user*, whose password was changed in another way."""
-    open_links(LinkKind.RESET).filter(user=user).update(withdrawn_at=timezone.now())
+def end_reset_links(user: User, *, by_mail: bool = False) -> None:
+    """End the reset links of *user*, only those that went *by_mail*, or all."""
+    links = open_links(LinkKind.RESET).filter(user=user)
+    if by_mail:
+        links = links.filter(created_by=None)
+    links.update(withdrawn_at=timezone.now())
 
 
 def _use(link: AccessLink) -> None:
@@ -193,6 +197,7 @@ def set_password(token: str, password: str) -> User:
     user.set_password(password)
     user.must_change_password = False
     user.save(update_fields=["password", "must_change_password"])
+    end_reset_links(user)
     record(Tag.PASSWORD_RESET, user, actor=user, link=link.pk)
     return user
 

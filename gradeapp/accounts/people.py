@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.sessions import end_all_of
-from gradeapp.accounts.tokens import narrow_tokens
+from gradeapp.accounts.tokens import narrow_tokens, revoke_all
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
@@ -57,7 +57,7 @@ def set_active(user: User, *, active: bool, acting_user: User) -> None:
     keep_an_admin()
     record(Tag.ACTIVATED if active else Tag.DEACTIVATED, user, actor=acting_user)
     if not active:
-        narrow_tokens(user, ())
+        revoke_all(user, acting_user=acting_user)
         end_sessions(user, acting_user=acting_user)
 
 

@@ -119,6 +119,12 @@ def revoke_token(user: User, pk: int, *, acting_user: User | None) -> ApiToken:
     return row
 
 
+def revoke_all(user: User, *, acting_user: User | None) -> None:
+    """Revoke every token of *user* for good."""
+    for row in own_tokens(user):
+        revoke_token(user, row.pk, acting_user=acting_user)
+
+
 def narrow_tokens(user: User, left: Collection[str]) -> None:
     """Keep with the tokens of *user* only the roles *left*: one given again is a further role."""
     for row in own_tokens(user):

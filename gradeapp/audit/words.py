@@ -51,6 +51,7 @@ TAGS: Words = {
     Tag.PASTE_LIST_MADE: ("List of questions to paste answers made", "新建粘贴清单"),
     Tag.ANSWER_PASTED: ("Answer pasted", "粘贴作答"),
     Tag.ENDPOINT_SAVED: ("Endpoint saved", "保存接口"),
+    Tag.ENDPOINT_CHECKED: ("Endpoint tested", "测试接口"),
     Tag.KEY_ROTATED: ("API key encrypted with a new field key", "用新密钥重新加密 API 密钥"),
     Tag.CONDITION_RENAMED: ("Condition renamed", "重命名作答条件"),
     Tag.PROMPTS_CHANGED: ("Changed a prompt set", "修改提示词集"),
@@ -59,6 +60,7 @@ TAGS: Words = {
     Tag.RUN_RESUMED: ("Run resumed", "继续运行"),
     Tag.RUN_EXTENDED: ("Run continued after its trial", "试运行后继续"),
     Tag.BATCH_MADE: ("Batch made", "生成批次"),
+    Tag.BATCH_TAKEN: ("File of a batch taken", "下载批次文件"),
     Tag.BATCH_READ: ("Replies of batches read", "读取批次回复"),
     Tag.BATCH_DISCARDED: ("Batch ended without all replies", "批次未收齐回复即结束"),
     Tag.JUDGE_CHECKED: (

@@ -10,7 +10,8 @@ give no rubric. Marks that no text states are divided evenly only where a person
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -155,15 +156,16 @@ def _runs(question: str) -> list[list[tuple[str, str]]]:
     """
     runs = []
     for bare, pattern in enumerate(_HEADS, start=-2):
-        heads = [(_number(head[1]), head) for head in pattern.finditer(question)]
+        heads = list(pattern.finditer(question))
+        places: dict[int, list[int]] = {}
+        for place, head in enumerate(heads):
+            places.setdefault(_number(head[1]), []).append(place)
         best: list[re.Match[str]] = []
-        for place, (number, _head) in enumerate(heads):
+        for place, head in enumerate(heads):
+            number = _number(head[1])
             if bare and number != 1:
                 continue
-            run: list[re.Match[str]] = []
-            for following, head in heads[place:]:
-                if following == number + len(run) and len(run) < MOST_PARTS:
-                    run.append(head)
+            run = [heads[one] for one in _following(places, place, number)]
             if len(run) >= max(2, len(best)):
                 best = run
         if best:
@@ -174,6 +176,17 @@ def _runs(question: str) -> list[list[tuple[str, str]]]:
             ]
             runs.append((best[0].start(), parts))
     return [parts for _start, parts in sorted(runs, key=lambda run: run[0])]
+
+
+def _following(places: Mapping[int, Sequence[int]], place: int, number: int) -> Iterator[int]:
+    """Yield *place*, that of *number*, and those of the next numbers, each the first behind."""
+    for after in range(number + 1, number + MOST_PARTS + 1):
+        yield place
+        same = places.get(after, ())
+        at = bisect_right(same, place)
+        if at == len(same) or after == number + MOST_PARTS:
+            return
+        place = same[at]
 
 
 def _number(written: str) -> int:

@@ -127,9 +127,12 @@ def test_every_change_is_in_the_audit_trail(admin: User, root: User) -> None:
     nina = User.objects.get(username="nina")
     assert nina.must_change_password, "somebody else knows the first password"
     User.objects.filter(pk=nina.pk).update(must_change_password=False)
-    logged_in(admin).post(page(nina), form(nina, groups=[group(Role.CURATOR)], email="n@x.example"))
+    own = {"groups": [group(Role.CURATOR)], "first_name": "Nina", "email": "ada@x.example"}
+    logged_in(admin).post(page(nina), form(nina, **own))
+    assert User.objects.get(pk=nina.pk).email == "", "a reset link would go there"
     client = logged_in(root)
-    client.post(page(nina), form(nina, is_active="", groups=[group(Role.CURATOR)]))
+    off = {"is_active": "", "groups": [group(Role.CURATOR)], "first_name": "Nina"}
+    client.post(page(nina), form(nina, **off, email="n@x.example"))
     address = f"/admin/accounts/user/{nina.pk}/password/"
     other = NEW + "-2"
     client.post(address, {"password1": other, "password2": other, "usable_password": "true"})
@@ -145,14 +148,22 @@ def test_every_change_is_in_the_audit_trail(admin: User, root: User) -> None:
         ("account.password_changed", "root"),
     ]
     assert found[1][2] == {"before": [], "after": ["curator"]}
-    assert found[2][2] == {"changed": {"email": ["", "n@x.example"]}}
-    assert found[3][2]["changed"]["is_active"] == [True, False]
+    assert found[2][2] == {"changed": {"first_name": ["", "Nina"]}}
+    assert found[3][2]["changed"] == {"email": ["", "n@x.example"], "is_active": [True, False]}
     assert NEW not in str(found)
 
 
-def test_changed_rights_end_sessions_and_tokens_there_too(root: User, teacher: User) -> None:
+def test_changed_rights_end_sessions_and_tokens_there_too(
+    root: User, teacher: User, curator: User
+) -> None:
     at_work = logged_in(teacher)
     _row, token = make_token(teacher, name="t", scopes=[Scope.READ], days=1, acting_user=teacher)
+    _row, second = make_token(curator, name="t", scopes=[Scope.READ], days=1, acting_user=curator)
+    for active in ("", "on"):
+        logged_in(root).post(page(curator), form(curator, is_active=active))
+    headers = {"Authorization": f"Bearer {second}"}
+    assert User.objects.get(pk=curator.pk).is_active
+    assert Client().get("/api/v1/questions/", headers=headers).status_code == 401
     client = logged_in(root)
     client.post(page(teacher), form(teacher, email="t@x.example"))
     assert at_work.get("/marking/").status_code == 200, "a mail address is no right"

@@ -139,6 +139,11 @@ def test_a_person_who_is_activated_again_has_no_tokens(lead: User, admin: User) 
     for active in (False, True):
         set_active(lead, active=active, acting_user=admin)
     assert call(token).status_code == 401
+    root, other = (User.objects.create_superuser(name, password="x") for name in ("root", "other"))
+    token = token_of(other, Scope.READ)
+    for active in (False, True):
+        set_active(other, active=active, acting_user=root)
+    assert call(token).status_code == 401
 
 
 def test_a_role_that_is_taken_away_closes_its_routes(lead: User) -> None:

@@ -136,6 +136,8 @@ def test_each_way_to_spend_more_asks(admin: User, exam: Dataset, dear: Endpoint)
     resume = reverse("runs:resume", args=[run.pk])
     assert asks(client.post(resume, {"budget": "51"}))
     assert not asks(client.post(resume, {"budget": "50"}))
+    cap = {"prefix": "CNY", "CNY-currency": "CNY", "CNY-per_month": "999"}
+    assert asks(client.post(reverse("runs:spending"), cap)), "the highest budget of all"
     judge = reverse("runs:judge", args=[run.pk])
     assert asks(client.post(judge, {"judge": dear.pk, "budget": "1"})), "50 were started already"
     client = minutes_ago(logged_in(admin), 16)

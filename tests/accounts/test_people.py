@@ -236,7 +236,7 @@ def test_a_change_of_people_asks_for_the_password_and_then_goes_on(
 
 
 def test_a_forgotten_password_by_mail_says_the_same_to_everybody(
-    teacher: User, settings: Any, monkeypatch: pytest.MonkeyPatch
+    teacher: User, admin: User, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "Ask an admin" in Client().get("/password/forgot/").text
     settings.EMAIL_HOST = "mail.example"
@@ -256,6 +256,16 @@ def test_a_forgotten_password_by_mail_says_the_same_to_everybody(
     assert Client().post("/password/forgot/", {"name": "tao"}).status_code == 429
     evil = Client().post("/password/forgot/", {"name": "x"}, headers={"host": "evil.example"})
     assert evil.status_code == 400
+    # What anybody can ask for ends no link that an admin has handed over.
+    handed = links.reset_link(teacher, acting_user=admin)
+    tasks.send_reset_link("tao", "http://testserver/", "en")
+    tasks.send_reset_link("tao", "http://testserver/", "en")
+    mailed = [re.search(r"/reset/([\w-]+)/", str(one.body)) for one in mail.outbox]
+    states = [Client().get(f"/reset/{one[1]}/").status_code for one in mailed if one]
+    assert states == [410, 410, 200]
+    assert Client().get(f"/reset/{handed}/").status_code == 200
+    links.set_password(handed, NEW)
+    assert Client().get(f"/reset/{mailed[-1][1]}/").status_code == 410  # type: ignore[index]
     # A port of the sender's choice leads to another server; one of the settings is kept.
     settings.CSRF_TRUSTED_ORIGINS = ["http://testserver:8443"]
     for number, port in enumerate(("9999", "8443")):

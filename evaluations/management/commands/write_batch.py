@@ -15,7 +15,7 @@ from evaluations.runs.services.batches import (
     check_by_batch,
     file_name,
     make_batches,
-    request_lines,
+    take_file,
 )
 from gradeapp.cli import GradeappCommand, whole_number
 from gradeapp.common.refusals import BadInput
@@ -39,6 +39,6 @@ class Command(GradeappCommand):
         for batch in batches:
             path = folder / file_name(batch)
             with path.open("wb") as out:
-                out.writelines(request_lines(batch))
+                out.writelines(take_file(batch, acting_user=None))
             files.append(str(path))
         return {"run": run.pk, "requests": sum(one.requests for one in batches), "files": files}

@@ -111,7 +111,7 @@ class EndpointCheckAPI(APIView):
     @extend_schema(request=None, responses=EndpointCheckSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """Make three small calls, which may be billed, and say what works."""
-        check = check_endpoint(get_endpoint(pk))
+        check = check_endpoint(get_endpoint(pk), acting_user=request.user)
         return Answer(EndpointCheckSerializer(check).data)
 
 

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
-from evaluations.facts.looks import record_scope
+from evaluations.facts.looks import record_figures, record_scope
 from evaluations.models import Batch, Response, Run
 from evaluations.runs.api.run_serializers import (
     BatchSerializer,
@@ -44,9 +44,10 @@ MAY = {
 }
 
 
-def run_response(run: Run, code: int = status.HTTP_200_OK) -> Answer:
-    """Return the response for a run with its progress."""
+def run_response(run: Run, user: User, code: int = status.HTTP_200_OK) -> Answer:
+    """Return the response for a run with its progress, which *user* has then seen."""
     run = get_run(run.pk)
+    record_figures(run, acting_user=user, page="run")
     data = RunSerializer(run).data | {
         "progress": ProgressSerializer(progress(run, timezone.now())).data
     }
@@ -76,7 +77,7 @@ class RunListAPI(DeclaredFilters, generics.ListAPIView[Run]):
         with transaction.atomic():
             run = services.start_run(**wanted, acting_user=request.user)
             transaction.on_commit(partial(ask_for_work, run.pk))
-        return run_response(run, status.HTTP_201_CREATED)
+        return run_response(run, request.user, status.HTTP_201_CREATED)
 
 
 class RunAPI(APIView):
@@ -87,7 +88,7 @@ class RunAPI(APIView):
     @extend_schema(responses=RunSerializer)
     def get(self, request: Request, pk: int) -> Answer:
         """Return the run."""
-        return run_response(get_run(pk))
+        return run_response(get_run(pk), request.user)
 
 
 class RunStopAPI(APIView):
@@ -98,7 +99,8 @@ class RunStopAPI(APIView):
     @extend_schema(request=None, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """Make no further calls; answers of calls in flight are still stored."""
-        return run_response(services.stop_run(get_run(pk), acting_user=request.user))
+        run = services.stop_run(get_run(pk), acting_user=request.user)
+        return run_response(run, request.user)
 
 
 class RunPauseAPI(APIView):
@@ -109,7 +111,8 @@ class RunPauseAPI(APIView):
     @extend_schema(request=None, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """Make no further calls until it is resumed; answers of calls in flight are stored."""
-        return run_response(services.pause_run(get_run(pk), acting_user=request.user))
+        run = services.pause_run(get_run(pk), acting_user=request.user)
+        return run_response(run, request.user)
 
 
 class RunResumeAPI(APIView):
@@ -126,7 +129,7 @@ class RunResumeAPI(APIView):
         check_cost(request, lambda: said.get("budget") or Decimal(0))
         run = services.resume_run(get_run(pk), acting_user=request.user, **said)
         transaction.on_commit(partial(ask_for_work, run.pk))
-        return run_response(run)
+        return run_response(run, request.user)
 
 
 class RunRetryAPI(APIView):
@@ -140,7 +143,7 @@ class RunRetryAPI(APIView):
         run = get_run(pk)
         services.retry_failed(run, acting_user=request.user)
         transaction.on_commit(partial(ask_for_work, run.pk))
-        return run_response(run)
+        return run_response(run, request.user)
 
 
 class BatchListAPI(DeclaredFilters, generics.ListAPIView[Batch]):

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 from rest_framework.views import APIView
 
+from evaluations.facts.looks import record_figures
 from evaluations.models import Run, Study
 from evaluations.runs.api.run_serializers import ProgressSerializer
 from evaluations.runs.api.runs import MAY
@@ -26,6 +27,7 @@ from evaluations.runs.services.run_estimates import most_cost_of_study
 from evaluations.runs.tasks import ask_for_work
 from gradeapp import api_fields
 from gradeapp.accounts.confirmation import check_cost
+from gradeapp.accounts.models import User
 from gradeapp.common.parameters import DeclaredFilters
 
 
@@ -83,10 +85,12 @@ class WholeStudySerializer(StudySerializer):
         fields = [*StudySerializer.Meta.fields, "progress"]
 
 
-def study_response(pk: int, code: int = status.HTTP_200_OK) -> Answer:
-    """Return the response for the study *pk* with its progress."""
+def study_response(pk: int, user: User, code: int = status.HTTP_200_OK) -> Answer:
+    """Return the response for the study *pk* with its progress, which *user* has then seen."""
     study = get_study(pk)
     far = study_progress(study, timezone.now())
+    for run, _progress in far.rows:
+        record_figures(run, acting_user=user, page="study")
     runs = [StudyRunSerializer(_with_progress(run, one)).data for run, one in far.rows]
     names = ("planned", "done", "failed", "live", "seconds_left", "budget_reached")
     progress = {name: getattr(far, name) for name in names}
@@ -118,7 +122,7 @@ class StudyListAPI(DeclaredFilters, generics.ListAPIView[Study]):
             study = services.start_study(**wanted, acting_user=request.user)
             for run in study.runs.order_by("pk"):
                 transaction.on_commit(partial(ask_for_work, run.pk))
-        return study_response(study.pk, status.HTTP_201_CREATED)
+        return study_response(study.pk, request.user, status.HTTP_201_CREATED)
 
 
 class StudyAPI(APIView):
@@ -129,7 +133,7 @@ class StudyAPI(APIView):
     @extend_schema(responses=WholeStudySerializer)
     def get(self, request: Request, pk: int) -> Answer:
         """Return the study."""
-        return study_response(pk)
+        return study_response(pk, request.user)
 
 
 class StudyStopAPI(APIView):
@@ -141,7 +145,7 @@ class StudyStopAPI(APIView):
     def post(self, request: Request, pk: int) -> Answer:
         """Make no further calls; answers of calls in flight are still stored."""
         services.stop_study(get_study(pk), acting_user=request.user)
-        return study_response(pk)
+        return study_response(pk, request.user)
 
 
 class StudyResumeAPI(APIView):
@@ -160,7 +164,7 @@ class StudyResumeAPI(APIView):
         )
         for run in resumed:
             transaction.on_commit(partial(ask_for_work, run.pk))
-        return study_response(pk)
+        return study_response(pk, request.user)
 
 
 urlpatterns = [

@@ -10,12 +10,15 @@ from django.db.models import Count, Q
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from evaluations.facts.looks import in_small_cells
 from evaluations.models import Attempt, Run
 from evaluations.models.vocabulary import AttemptStatus, UsageState
 from evaluations.statistics.outcomes import ReplyEnding
 
 # So many names of other models are listed.
 MOST_NAMES = 5
+# So many replies that are not complete are looked at for states that few have.
+MOST_ODD = 1000
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,20 @@ def reply_states(run: Run) -> list[ReplyState]:
         names = ", ".join(sorted(named.distinct())[:MOST_NAMES])
         counts[_("Another model than was asked: %(names)s") % {"names": names}] += others
     return [ReplyState(words, n) for words, n in counts.most_common()]
+
+
+def few_of_a_state(run: Run) -> set[int]:
+    """Return the jobs with a reply that is not simply complete, where few of *run* are so.
+
+    How many there are tells which of few responses it is.
+    """
+    answered = Attempt.objects.filter(job__run=run, status=AttemptStatus.ANSWERED).order_by()
+    complete = Q(ending__in=("", ReplyEnding.COMPLETE), usage__in=("", UsageState.COMPLETE))
+    single = Q(choices__lte=1) | Q(choices=None)
+    odd = answered.exclude(complete & single, other_model=False)
+    rows = odd.values_list("job", "ending", "usage", "other_model", "choices")[:MOST_ODD]
+    cells = (((name, value), job) for job, *found in rows for name, value in enumerate(found))
+    return in_small_cells(cells)
 
 
 def states_of(attempt: Attempt) -> Sequence[str]:

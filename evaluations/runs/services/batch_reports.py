@@ -19,14 +19,16 @@ MOST_PROBLEMS = 100
 class BatchReport:
     """What was read of a file of replies.
 
-    ``same`` counts replies that were stored before, ``unknown`` those to requests that the run did
-    not make, ``problems`` are sentences with the line they are about. ``calls`` are the keys of the
-    attempts that the file has replies to.
+    ``same`` counts replies that were stored before, ``ended`` those to requests that had ended
+    without one, ``unknown`` those to requests that the run did not make. ``problems`` are
+    sentences with the line they are about. ``calls`` are the keys of the attempts that the file has
+    replies to.
     """
 
     answered: int = 0
     failed: int = 0
     same: int = 0
+    ended: int = 0
     unknown: int = 0
     problems: list[str] = field(default_factory=list)
     calls: set[int] = field(default_factory=set)

@@ -193,6 +193,19 @@ def file_name(batch: Batch) -> str:
     return f"gradeapp-run-{batch.run_id}-batch-{batch.pk}.jsonl"
 
 
+def take_file(batch: Batch, *, acting_user: User | None) -> Iterator[bytes]:
+    """Return the lines of *batch* for a person who carries them to the endpoint.
+
+    From now on what it asks may be billed. Raises BadInput if it waits for no reply.
+    """
+    waiting = Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING)
+    if not waiting.update(taken_at=Coalesce(F("taken_at"), database_now())):
+        raise BadInput(_("This batch does not wait for replies any more."))
+    requests = open_attempts(batch).count()
+    record(Tag.BATCH_TAKEN, batch.run, actor=acting_user, batch=batch.pk, requests=requests)
+    return request_lines(batch)
+
+
 def request_lines(batch: Batch) -> Iterator[bytes]:
     """Yield the lines of *batch* that wait for a reply, made again from what is stored.
 
@@ -225,7 +238,7 @@ def read_replies(run: Run, lines: Iterable[bytes], *, acting_user: User | None) 
     check_by_batch(run)
     report = BatchReport()
     store_lines(run, lines, report)
-    if not (report.answered or report.failed or report.same):
+    if not (report.answered or report.failed or report.same or report.ended):
         first = report.problems[0] if report.problems else _("The file holds no reply.")
         raise BadInput(first, code="nothing_read")
     record_read(run, report, acting_user)
@@ -292,7 +305,12 @@ def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchR
     open_ones = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
     report.calls.update(owners)
     open_keys = set(found.filter(status__in=open_ones).values_list("pk", flat=True))
-    report.same += len(set(owners) - open_keys)
+    stored_keys = set(found.filter(status=AttemptStatus.ANSWERED).values_list("pk", flat=True))
+    report.same += len(stored_keys)
+    for key in sorted(set(owners) - open_keys - stored_keys):
+        report.ended += 1
+        words = _("“%(id)s” has ended without a reply: this one is not stored.")
+        report.problem(words % {"id": custom_id(run, key)})
     fresh = [CallResult(key, results[key], 0.0) for key in sorted(open_keys)]
     if not fresh:
         return
@@ -332,8 +350,9 @@ def give_up(
 ) -> int:
     """End *batch* by *why*, said with *http_status*: requests without a reply can be made again.
 
-    They cost nothing, or as much as was reserved if the endpoint may still answer them. Return
-    their number. Raises Conflict if the batch does not wait any more.
+    They cost nothing, or as much as was reserved if the endpoint may still answer them, to which it
+    was sent or somebody took its file. Return their number. Raises Conflict if the batch does not
+    wait any more.
     """
     ended = Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING).update(
         state=state,
@@ -344,7 +363,8 @@ def give_up(
     )
     if not ended:
         raise Conflict(_("This batch does not wait for replies any more."))
-    n = release_rest(batch, lost(why) if batch.remote_id else not_begun(why))
+    batch.refresh_from_db(fields=["remote_id", "taken_at"])
+    n = release_rest(batch, lost(why) if batch.remote_id or batch.taken_at else not_begun(why))
     Job.objects.filter(run=batch.run_id, status=JobStatus.PENDING).update(next_at=None)
     record(Tag.BATCH_DISCARDED, batch.run, actor=acting_user, batch=batch.pk, requests=n)
     finalize(batch.run_id, database_now())

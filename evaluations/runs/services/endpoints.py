@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,12 @@ from evaluations.models import Endpoint, LanguageModel, ProviderAccount
 from evaluations.runs.services.addresses import check_address
 from evaluations.runs.services.keys import api_key, set_key
 from evaluations.runs.services.permits import account_of
+from evaluations.runs.services.spending import check_cap
 from gradeapp.accounts.models import User
+from gradeapp.accounts.throttle import Limit, fail, reserve
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.database_clock import database_now
 from gradeapp.common.name_checks import check_name_is_plain
 from gradeapp.common.refusals import BadInput, Conflict, Refusal
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 
 CHECK_MESSAGES = ({"role": "user", "content": "1+1=?"},)
 CHECK_TOKENS = 8
+MOST_CHECKS = 30
 CHECK_JSON = ({"role": "user", "content": 'Reply in JSON: {"sum": 1+1}'},)
 # A white PNG of 32 x 32 pixels: some models refuse smaller ones.
 CHECK_PNG = (
@@ -235,12 +240,19 @@ class EndpointCheck:
     findings: tuple[str, ...] = ()
 
 
-def check_endpoint(endpoint: Endpoint) -> EndpointCheck:
+def check_endpoint(endpoint: Endpoint, *, acting_user: User | None = None) -> EndpointCheck:
     """Make one small call to *endpoint*, unless its key is missing or its address forbidden.
 
-    If it is answered, make two more, and ask for the list of models, to say what works.
+    If it is answered, make two more, and ask for the list of models, to say what works. What they
+    cost is no part of what was spent; nothing is called where a cap is reached, and at most
+    ``MOST_CHECKS`` times an hour. Raises Throttled.
     """
+    limits = [Limit(f"endpoint|{endpoint.pk}", MOST_CHECKS, timedelta(hours=1))]
+    reserve(limits)
+    fail(limits)
+    record(Tag.ENDPOINT_CHECKED, endpoint, actor=acting_user)
     try:
+        check_cap(endpoint, database_now())
         reply, findings = asyncio.run(_check(endpoint))
     except Refusal as refusal:
         return EndpointCheck(False, str(refusal))

@@ -13,6 +13,7 @@ from evaluations.runs.forms.accounts import AccountForm, CapForm
 from evaluations.runs.selectors.accounts import get_account
 from evaluations.runs.services import spending
 from evaluations.runs.services.accounts import save_account
+from gradeapp.accounts.confirmation import check_confirmed
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.database_clock import database_now
@@ -55,6 +56,7 @@ def spending_page(request: MemberRequest) -> HttpResponse:
     """Show what was spent by currency, or save the caps of one."""
     posted = CapForm(request.POST, prefix=request.POST.get("prefix", "")[:9] or None)
     if request.method == "POST" and posted.is_valid():
+        check_confirmed(request)
         cap = spending.save_cap(acting_user=request.user, **posted.cleaned_data)
         messages.success(request, _("%(name)s saved.") % {"name": cap.currency})
         return redirect("runs:spending")

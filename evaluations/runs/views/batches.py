@@ -41,14 +41,11 @@ def batches_make(request: MemberRequest, pk: int) -> HttpResponse:
 def batch_file(request: MemberRequest, pk: int, batch: int) -> HttpResponse | StreamingHttpResponse:
     """Return the file of one batch: the requests that wait for a reply."""
     found = _batch(pk, batch)
-    if found.state != BatchState.WAITING:
-        raise BadInput(_("This batch does not wait for replies any more."))
     # The requests of a judge hold responses.
     asked = Job.objects.filter(pk__in=services.open_attempts(found).values("job"))
     record_calls(asked, acting_user=request.user, page="batch")
-    answer = StreamingHttpResponse(
-        services.request_lines(found), content_type="application/x-ndjson"
-    )
+    lines = services.take_file(found, acting_user=request.user)
+    answer = StreamingHttpResponse(lines, content_type="application/x-ndjson")
     name = services.file_name(found)
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
@@ -89,6 +86,12 @@ def batch_discard(request: MemberRequest, pk: int, batch: int) -> HttpResponse:
     )
     sentence = ngettext("%(n)d request can be made again.", "%(n)d requests can be made again.", n)
     messages.success(request, sentence % {"n": n})
+    if n and found.taken_at:
+        text = _(
+            "The file was downloaded, so the endpoint may bill them: they count as much as was "
+            "reserved. Replies to them can still be uploaded."
+        )
+        messages.warning(request, text)
     return redirect("runs:run", pk)
 
 

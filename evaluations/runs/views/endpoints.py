@@ -72,7 +72,7 @@ def edit(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
 def endpoint_check(request: MemberRequest, pk: int) -> HttpResponse:
     """Check an endpoint by one small call."""
     endpoint = get_endpoint(pk)
-    check = check_endpoint(endpoint)
+    check = check_endpoint(endpoint, acting_user=request.user)
     tell = messages.success if check.works else messages.error
     tell(request, f"{endpoint.name}: {check.sentence}")
     if check.findings:

@@ -16,8 +16,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from evaluations.models import Run
-from evaluations.models.vocabulary import PauseReason
+from evaluations.facts.looks import record_calls, record_figures
+from evaluations.models import Job, Run
+from evaluations.models.vocabulary import PauseReason, RunPurpose
 from evaluations.runs.forms.runs import BudgetForm, RunPageFilter
 from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
@@ -25,13 +26,14 @@ from evaluations.runs.selectors.asked import examples_used, images_asked
 from evaluations.runs.selectors.batches import batches_of
 from evaluations.runs.selectors.choice_words import chosen_of
 from evaluations.runs.selectors.kept_figures import kept
-from evaluations.runs.selectors.reply_states import reply_states
+from evaluations.runs.selectors.reply_states import few_of_a_state, reply_states
 from evaluations.runs.selectors.run_notices import page_notice
 from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.selectors.workers import START_A_WORKER, replies_waiting, workers_at
 from evaluations.runs.services import runs as services
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_confirmed, check_cost
+from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.database_clock import database_now
@@ -61,6 +63,7 @@ def run_list(request: MemberRequest) -> HttpResponse:
 def run_page(request: MemberRequest, pk: int) -> HttpResponse:
     """Show one run with its progress, tasks, errors and settings."""
     run = get_run(pk)
+    note_figures(run, request.user)
     panels = panels_of(run, request.user)
     context = {
         **progress_context(run, may_start=request.user.may(Capability.START_RUNS)),
@@ -82,6 +85,7 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
     is the table of batches, so that nothing moves below a pointer.
     """
     run = get_run(pk, counted=False)
+    note_figures(run, request.user)
     context = progress_context(run, may_start=request.user.may(Capability.START_RUNS))
     if request.GET.get("state") != context["state"]:
         return HttpResponseClientRefresh()
@@ -90,6 +94,13 @@ def run_progress(request: MemberRequest, pk: int) -> HttpResponse:
     if batches := context["batches"]:
         context["new_batches"] = request.GET.get("batches", batches.key) != batches.key
     return render(request, "evaluations/runs/_progress.html", context)
+
+
+def note_figures(run: Run, user: User) -> None:
+    """Keep what the figures on the page of *run* tell of single responses as looks."""
+    if not record_figures(run, acting_user=user, page="run") and run.purpose == RunPurpose.ANSWER:
+        few = Job.objects.filter(pk__in=few_of_a_state(run))
+        record_calls(few, acting_user=user, page="run")
 
 
 def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
+from evaluations.facts.looks import record_figures
 from evaluations.runs.forms.runs import BudgetForm
 from evaluations.runs.forms.studies import ConditionRow, StudyForm
 from evaluations.runs.selectors.choice_words import chosen_of
@@ -60,9 +61,12 @@ def study_rows(request: MemberRequest, pk: int) -> HttpResponse:
 
 def _context(request: MemberRequest, pk: int) -> dict[str, Any]:
     study = get_study(pk)
+    far = study_progress(study, timezone.now())
+    for run, _progress in far.rows:
+        record_figures(run, acting_user=request.user, page="study")
     return {
         "study": study,
-        "far": study_progress(study, timezone.now()),
+        "far": far,
         "chosen": chosen_of(study),
         "may_start": request.user.may(Capability.START_RUNS),
         "budget_form": BudgetForm(),

@@ -27,6 +27,7 @@ from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.job_queue import release_lost_jobs
 from evaluations.runs.services.run_estimates import estimate
 from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import BadInput, Conflict
 from tests.conftest import logged_in
@@ -213,6 +214,30 @@ def test_the_commands_write_and_read_files(endpoint: Endpoint, tmp_path: Path) -
     replies.write_bytes(b"".join(answered(json.loads(line)) for line in lines))
     call_command("read_batch", str(run.pk), str(replies), format="json", stdout=StringIO())
     assert Response.objects.filter(run=run).count() == 2
+
+
+def test_a_file_that_was_taken_may_be_billed(endpoint: Endpoint, admin: User) -> None:
+    """Discarded at no cost, file after file would pass every budget, and paid replies be lost."""
+    run = by_batch(endpoint, 2)
+    client = logged_in(admin)
+    (batch,) = make_batches(run, acting_user=admin)
+    file = client.get(reverse("runs:batch-file", args=[run.pk, batch.pk]))
+    requests = [json.loads(line) for line in b"".join(file.streaming_content).splitlines()]
+    assert AuditEntry.objects.get(tag="run.batch_taken").detail["requests"] == 2
+    reserved = sum(one.reserved for one in Attempt.objects.all())
+    discarded = client.post(reverse("runs:batch-discard", args=[run.pk, batch.pk]), follow=True)
+    assert "the endpoint may bill them" in discarded.text
+    assert money(run).exposed == reserved > 0
+    report = read_replies(run, [answered(one) for one in requests], acting_user=None)
+    assert (report.answered, report.same, report.ended) == (2, 0, 0)
+    # What nobody took costs nothing, and a reply to it is no reply that was stored before.
+    (other,) = make_batches(by_batch(endpoint, 1), acting_user=admin)
+    lines = [answered(one) for one in requests_of(other)]
+    give_up(other, "Discarded.", BatchState.DISCARDED, acting_user=admin)
+    assert not money(other.run).exposed
+    report = read_replies(other.run, lines, acting_user=None)
+    assert (report.answered, report.same, report.ended) == (0, 0, len(lines))
+    assert "has ended without a reply" in report.problems[0]
 
 
 def test_a_person_carries_the_files(endpoint: Endpoint, admin: User) -> None:

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from evaluations.models import Endpoint
+from evaluations.runs.services import endpoints
 from evaluations.runs.services.endpoints import check_endpoint, save_endpoint
+from evaluations.runs.services.spending import save_cap
 from gradeapp.accounts.models import User
+from gradeapp.accounts.throttle import Throttled
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput
 from tests.scripted_server import Fault, ScriptedServer, named_fault, script_from
@@ -51,6 +54,23 @@ def test_a_new_address_wants_the_key_named_again() -> None:
     assert Endpoint.objects.get().key_variable == "ONE_API_KEY", "kept where the address is"
     save(endpoint=endpoint, base_url="http://127.0.0.1:9000/v1", key_variable="ONE_API_KEY")
     assert Endpoint.objects.get().base_url == "http://127.0.0.1:9000/v1"
+
+
+def test_a_test_is_audited_bounded_and_stays_within_a_cap(
+    server: ScriptedServer, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONE_API_KEY", KEY)
+    facts = {"base_url": server.base_url, "model": "scripted-demo", "key_variable": "ONE_API_KEY"}
+    endpoint = save(**facts, price_output=Decimal(10))
+    assert check_endpoint(endpoint, acting_user=admin).works
+    assert AuditEntry.objects.get(tag="endpoint.checked").actor == admin
+    calls = len(server.endpoint.requests)
+    save_cap(currency="CNY", per_month=Decimal(0), in_total=None, acting_user=admin)
+    assert "spending cap" in check_endpoint(endpoint, acting_user=admin).sentence
+    monkeypatch.setattr(endpoints, "MOST_CHECKS", 2)
+    with pytest.raises(Throttled):
+        check_endpoint(endpoint, acting_user=admin)
+    assert len(server.endpoint.requests) == calls
 
 
 @pytest.mark.parametrize(
