@@ -37,7 +37,7 @@ class Command(GradeappCommand):
         is_paper = result["report"] == paper_tables.NAME
         # What notes say stands behind the cells that they are about.
         shown = {name: one for name, one in params.items() if not is_paper or name not in OF_CELLS}
-        given = (f"{name}={param_text(value)}" for name, value in shown.items())
+        given = (f"{name}={param_text(one)}" for name, one in shown.items() if one is not None)
         self.stdout.write(f"{result['report']}: {' '.join(given)}")
         if is_paper:
             self.stdout.write(cells_text(params["cells"]))

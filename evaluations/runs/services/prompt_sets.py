@@ -247,7 +247,10 @@ def check_prompts(
             ) from None
         if setting.few_shot and prompt.examples_used + prompt.examples_dropped == 0:
             raise BadInput(
-                _("There are no worked examples for %(task)s; the setting %(setting)s needs some.")
+                _(
+                    "There are no worked examples for %(task)s; the setting %(setting)s needs "
+                    "some. Leave this task out, or choose a prompt set that has examples for it."
+                )
                 % {"task": question.task.slug, "setting": setting.value}
             )
 

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,13 @@ from evaluations.facts.answer_facts import rebuild_facts
 from evaluations.imports.services.answer_imports import import_answers
 from evaluations.models import Extraction, Job, ObjectiveScore, Response, Run
 from evaluations.reading.services.readers import ERROR_TEXT_VERSION
+from evaluations.reports.selectors.reports import REPORTS
 from evaluations.statistics.policies import SCORER_VERSION
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from questions.services.imports import import_questions
 from tests.evaluations import check_world
+from tests.factories import make_dataset, make_question, make_task
 
 pytestmark = pytest.mark.django_db
 
@@ -203,6 +206,16 @@ def test_report_prints_an_aligned_table_with_n_and_reasons(answered: Path) -> No
     biology = next(line for line in lines if "Biology" in line)
     assert "13.5 [" in biology  # half of 27 objective points
     assert "missing:Biology/subjective n=2" in biology
+
+
+@pytest.mark.parametrize("name", sorted(REPORTS))
+def test_a_report_of_nothing_says_why_in_words(name: str) -> None:
+    make_question(make_task(make_dataset()))
+    out = StringIO()
+    by = ["--by", "task"] if name == "cuts" else []
+    call_command("report", name, *by, "--dataset", make_dataset().slug, stdout=out)
+    assert "No rows: " in out.getvalue()
+    assert not re.search(r"None|nan|inf\b", out.getvalue())
 
 
 def test_report_says_in_words_why_a_cell_of_a_paper_is_another(answered: Path) -> None:
