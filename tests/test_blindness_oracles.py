@@ -218,7 +218,10 @@ def test_a_planned_round_names_no_models_to_who_will_mark_and_bars_no_reader(
         add_teachers(made, **add_to_it)  # type: ignore[arg-type]
         transaction.savepoint_rollback(before)
         assert logged_in(reader).get(where).status_code == 200
-    assert GPT in logged_in(reader).get(page).text
+    for_reader = logged_in(reader).get(page).text
+    assert GPT in for_reader
+    assert str(other_teacher) in for_reader
+    assert str(other_teacher) not in seen[0], "nor who marks with them"
     with pytest.raises(BadInput, match="has looked"):
         add_teachers(made, [reader], acting_user=None)
     start_round(made, acting_user=lead)
