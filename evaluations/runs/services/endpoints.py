@@ -124,10 +124,7 @@ def save_endpoint(
     the present one, or an own one at first. *seen* is the ``state_of`` the endpoint that the person
     changes, "" not to compare. Raises BadInput for invalid fields, Conflict if it has changed.
     """
-    if endpoint is not None:
-        endpoint = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
-        check_seen(endpoint, seen)
-    endpoint = endpoint or Endpoint()
+    endpoint = Endpoint() if endpoint is None else _locked(endpoint, seen)
     before = settings_of(endpoint) if endpoint.pk else {}
     address = base_url.rstrip("/")
     check_address(address)
@@ -144,20 +141,29 @@ def save_endpoint(
     endpoint.account = account or endpoint.account
     endpoint.max_in_flight, endpoint.timeout_seconds = max_in_flight, timeout_seconds
     endpoint.max_tokens, endpoint.max_temperature = max_tokens, float(max_temperature)
-    endpoint.takes_images = takes_images
-    endpoint.max_completion_tokens = max_completion_tokens
+    endpoint.takes_images, endpoint.max_completion_tokens = takes_images, max_completion_tokens
     endpoint.language_model = LanguageModel.objects.get_or_create(name=language_model or model)[0]
     _check_fields(endpoint)
     endpoint.save()
     account_of(endpoint)
-    facts = {"name": name, "base_url": address, "key_variable": endpoint.key_variable}
-    stored = bool(endpoint.stored_key)
+    _record_saved(endpoint, before, acting_user)
+    return endpoint
+
+
+def _record_saved(endpoint: Endpoint, before: Mapping[str, str], acting_user: User | None) -> None:
+    """Record what *endpoint* is now, and what has changed since *before*."""
     after = settings_of(Endpoint.objects.get(pk=endpoint.pk))
     changed = {name: [before.get(name, ""), after[name]] for name in after}
-    changed = {name: pair for name, pair in changed.items() if pair[0] != pair[1]}
-    about = {"stored_key": stored, "changed": changed}
-    record(Tag.ENDPOINT_SAVED, endpoint, actor=acting_user, **facts, **about)
-    return endpoint
+    record(
+        Tag.ENDPOINT_SAVED,
+        endpoint,
+        actor=acting_user,
+        name=endpoint.name,
+        base_url=endpoint.base_url,
+        key_variable=endpoint.key_variable,
+        stored_key=bool(endpoint.stored_key),
+        changed={name: pair for name, pair in changed.items() if pair[0] != pair[1]},
+    )
 
 
 def settings_of(endpoint: Endpoint) -> dict[str, str]:
@@ -175,8 +181,9 @@ def state_of(endpoint: Endpoint) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def check_seen(endpoint: Endpoint, seen: str) -> None:
-    """Raise Conflict if *endpoint* is not any more as somebody saw it; "" compares nothing."""
+def _locked(endpoint: Endpoint, seen: str) -> Endpoint:
+    """Return *endpoint* as it is stored; raise Conflict if that is not what somebody has *seen*."""
+    endpoint = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     if seen and seen != state_of(endpoint):
         raise Conflict(
             _(
@@ -185,6 +192,7 @@ def check_seen(endpoint: Endpoint, seen: str) -> None:
             ),
             code="changed_meanwhile",
         )
+    return endpoint
 
 
 def _check_fields(endpoint: Endpoint) -> None:
