@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy as _
 from gradeapp.accounts.confirmation import check_confirmed
 from gradeapp.accounts.links import end_reset_links
 from gradeapp.accounts.models import User
-from gradeapp.accounts.people import keep_an_admin
+from gradeapp.accounts.people import keep_an_admin, one_change_of_people_at_a_time
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.sessions import end_all_of
 from gradeapp.accounts.tokens import narrow_tokens, revoke_all
@@ -139,6 +139,7 @@ class GradeappUserAdmin(UserAdmin):
         self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool
     ) -> None:
         """Save, and keep what was before for ``save_related``."""
+        one_change_of_people_at_a_time()
         person = User.objects.filter(pk=obj.pk).first() if change else None
         request.person_before = state(person) if person else None  # type: ignore[attr-defined]
         if not change:

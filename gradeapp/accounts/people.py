@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -20,14 +20,24 @@ from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
 
 
 @transaction.atomic
-def set_roles(user: User, roles: Iterable[Role], *, acting_user: User) -> None:
+def set_roles(
+    user: User, roles: Iterable[Role], *, acting_user: User, seen: Sequence[str] | None = None
+) -> None:
     """Give *user* exactly *roles*; their sessions end, and tokens once a lost role comes back.
 
-    Raises Conflict for oneself and the last admin, BadInput for roles that do not go together,
-    NotAllowed for a superuser.
+    *seen* are the roles that the page showed, None if there was none. Raises Conflict for
+    oneself, the last admin and roles that somebody has changed since, BadInput for roles that do
+    not go together, NotAllowed for a superuser.
     """
+    one_change_of_people_at_a_time()
+    user.refresh_from_db(fields=["is_superuser", "is_active"])
     wanted = [role.value for role in roles]
     before = [role.value for role in user.roles]
+    if seen is not None and set(seen) != set(before):
+        raise Conflict(
+            _("Somebody else has changed the roles of this person. Open the page again."),
+            code="roles_changed",
+        )
     if wanted == before:
         return
     if user.pk == acting_user.pk:
@@ -51,6 +61,7 @@ def set_active(user: User, *, active: bool, acting_user: User) -> None:
     """
     if user.pk == acting_user.pk:
         raise Conflict(_("You cannot deactivate yourself."))
+    one_change_of_people_at_a_time()
     check_may_change(user, acting_user)
     user.is_active = active
     user.save(update_fields=["is_active"])
@@ -98,12 +109,22 @@ def check_roles(roles: Collection[str], *, superuser: bool = False) -> None:
         )
 
 
+def one_change_of_people_at_a_time() -> None:
+    """Wait until the transactions that change people have ended.
+
+    It stands before the first row is read or written: two changes that each hold a row of the
+    other's person, or of a group, would wait for each other. The lock leaves room for foreign
+    keys to the group.
+    """
+    admins = Group.objects.select_for_update(no_key=True).order_by()
+    admins.filter(name=Role.ADMIN.value).first()
+
+
 def keep_an_admin() -> None:
     """Raise Conflict, which takes the change back, if nobody could manage people any more.
 
-    Two changes at the same moment wait for each other here, so that one sees the other.
+    The change began with ``one_change_of_people_at_a_time``, so that it sees those before it.
     """
-    Group.objects.select_for_update().filter(name=Role.ADMIN.value).first()
     admins = User.objects.filter(is_active=True)
     if not (
         admins.filter(groups__name=Role.ADMIN.value).exists()

@@ -171,7 +171,9 @@ def person(request: MemberRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         form = RolesForm(request.POST)
         if form.is_valid():
-            people.set_roles(user, form.cleaned_data["roles"], acting_user=request.user)
+            seen = request.POST["seen"].split() if "seen" in request.POST else None
+            roles = form.cleaned_data["roles"]
+            people.set_roles(user, roles, acting_user=request.user, seen=seen)
             return redirect("person", pk=pk)
     context = {
         "person": user,

@@ -203,6 +203,19 @@ def test_roles_change_and_the_old_session_ends(admin: User, teacher: User) -> No
     assert entry.detail == {"before": ["teacher"], "after": ["teacher", "lead"]}
 
 
+def test_a_page_from_before_brings_no_lost_role_back(admin: User, teacher: User) -> None:
+    """Two admins have it open: the second one adds a role where the first has taken one away."""
+    person, client = f"/people/{teacher.pk}/", logged_in(admin)
+    client.post(person, {"roles": ["teacher", "lead"]})
+    seen = re.search(r'name="seen" value="([^"]*)"', client.get(person).text)
+    assert seen
+    client.post(person, {"roles": ["teacher"], "seen": seen.group(1)})
+    late = client.post(person, {"roles": ["teacher", "lead", "curator"], "seen": seen.group(1)})
+    assert late.status_code == 409
+    assert "Somebody else has changed" in late.text
+    assert User.objects.get(pk=teacher.pk).roles == (Role.TEACHER,)
+
+
 def test_the_last_admin_stays(admin: User) -> None:
     with pytest.raises(Conflict):
         people.set_roles(admin, [Role.TEACHER], acting_user=admin)
