@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 
-from evaluations.facts.looks import record_calls, record_rounds, record_views
+from evaluations.facts.looks import record_calls, record_rounds, record_scope, record_views
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.models import (
     AnswerCheck,
@@ -40,6 +40,9 @@ from evaluations.models import (
 )
 from gradeapp.accounts.models import User
 
+# Parameters of a list that choose a page and an order of all rows.
+NO_FILTERS = {"p", "o", "all", "e"}
+
 
 class ReadOnly(admin.ModelAdmin):
     """A read-only table, without the count of all rows, which is slow for large tables."""
@@ -53,11 +56,25 @@ class ReadOnly(admin.ModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show a page of rows; that somebody saw models or marks is kept."""
+        """Show a page of rows; that somebody saw models or marks is kept.
+
+        A filter tells of rows that it does not find, so it is a look at all runs.
+        """
+        if self.tells_responses() and set(request.GET) - NO_FILTERS:
+            user = cast(User, request.user)
+            record_scope(Response.objects.all(), acting_user=user, page="admin")
         page = super().changelist_view(request, extra_context)
         if shown := getattr(page, "context_data", {}).get("cl"):
             self._note(request, [row.pk for row in shown.result_list])
         return page
+
+    def tells_responses(self) -> bool:
+        """Whether rows tell the models or marks of responses."""
+        return bool(self.response)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Only the filters beside a list: others would tell what its rows do not show."""
+        return lookup.split("__")[0] in self.list_filter
 
     def changeform_view(
         self,
@@ -95,6 +112,9 @@ class Calls(ReadOnly):
 
     # From the table to the job
     job = "pk"
+
+    def tells_responses(self) -> bool:
+        return True
 
     def _note(self, request: HttpRequest, rows: list[int]) -> None:
         shown = self.model._default_manager.filter(pk__in=rows).order_by()

@@ -69,12 +69,12 @@ class JudgementListAPI(DeclaredFilters, generics.ListAPIView[Judgement]):
     queryset = judgement_list()
 
     def paginate_queryset(self, queryset: Any) -> Any:
-        """Return a page of *queryset*; who asks for one has looked at the runs."""
-        page = super().paginate_queryset(queryset)
+        """Return a page of *queryset*; who asks for one, found or not, has looked at the runs."""
         user = cast(User, self.request.user)
-        count_items(user, "mark", [judgement.response_id for judgement in page or ()])
         asked = JudgementQuery(self.request.query_params, queryset=self.get_queryset())
         record_scope(asked.scope(), acting_user=user, page="api")
+        page = super().paginate_queryset(queryset)
+        count_items(user, "mark", [judgement.response_id for judgement in page or ()])
         return page
 
 

@@ -48,13 +48,13 @@ class SearchPagination(BasePagination):
         """Return the next page; a page without a hit may have a ``next``."""
         before = request.query_params.get("before", "")
         self.request = request
+        asked = SearchFilter(request.query_params, queryset=searchable())
+        record_scope(asked.scope(), acting_user=cast(User, request.user), page="api")
         self.found = search(
             queryset,
             request.query_params.get("q", ""),
             before=int(before) if before.isdecimal() else None,
         )
-        asked = SearchFilter(request.query_params, queryset=searchable())
-        record_scope(asked.scope(), acting_user=cast(User, request.user), page="api")
         return self.found.rows
 
     def get_paginated_response(self, data: Any) -> Answer:

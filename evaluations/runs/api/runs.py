@@ -170,11 +170,10 @@ class ResponseListAPI(DeclaredFilters, generics.ListAPIView[Response]):
         return responses_of(get_run(self.kwargs["pk"]))
 
     def paginate_queryset(self, queryset: Any) -> Any:
-        """Return a page of *queryset*; who asks for one has looked at the run."""
-        page = super().paginate_queryset(queryset)
+        """Return a page of *queryset*; who asks for one, found or not, has looked at the run."""
         asked = ResponseFilter(self.request.query_params, queryset=self.get_queryset())
         record_scope(asked.scope(), acting_user=cast(User, self.request.user), page="api")
-        return page
+        return super().paginate_queryset(queryset)
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         """Give the serializer the earlier steps of all responses of the page at once."""
