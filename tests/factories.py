@@ -96,6 +96,15 @@ def make_question(
     return question
 
 
+def make_revision(question: Question, stem: str) -> QuestionRevision:
+    """A second revision of the item, with another stem, which does not count yet."""
+    revision = QuestionRevision.objects.get(question=question)
+    revision.pk, revision.number, revision.content_hash = None, 2, f"{question.pk:064x}"
+    revision.stem = stem
+    revision.save()
+    return revision
+
+
 def make_rubric(question: Question, points: tuple[tuple[str, str], ...]) -> Rubric:
     """The next accepted version of the item's rubric."""
     version = question.rubrics.count() + 1

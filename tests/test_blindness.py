@@ -46,7 +46,15 @@ from evaluations.models.vocabulary import Flag, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import NOW, RUBRIC, answers_of, give, held_slot, small_round
+from tests.evaluations.marking_world import (
+    NOW,
+    RUBRIC,
+    answers_of,
+    give,
+    held_slot,
+    small_round,
+    subjective_question,
+)
 from tests.evaluations.review_world import items_of, review_of, say, taken, wrong_answers
 
 pytestmark = pytest.mark.django_db
@@ -374,8 +382,9 @@ def test_a_third_marker_cannot_tell_it_from_a_first_one(
     for why in ("marks", "judge", ""):
         share = Decimal("0.25") if why == "judge" else None
         made = small_round(
-            people, 1, scheme=Scheme.THREE_AND_LEAD, name="Round", judge_check_share=share
-        )
+            people, 1, scheme=Scheme.THREE_AND_LEAD, name="Round", judge_check_share=share,
+            question=subjective_question(stem="How far?"),
+        )  # fmt: skip
         (answer,) = answers_of(made)
         first, second = answer.slots.order_by("kind")
         Slot.objects.filter(pk=first.pk).update(planned=teacher)

@@ -117,8 +117,10 @@ def test_marks_that_go_back_leave_no_check_behind(
     assert to_others == (not set(marked[1:]) & set(given)), "nobody else is given a check"
 
 
-@pytest.mark.parametrize("scheme", [Scheme.SINGLE, Scheme.TWO_AND_LEAD], ids=lambda one: one.value)
-@pytest.mark.parametrize("scope", RemarkScope)
+@pytest.mark.parametrize(
+    ("scheme", "scope"),
+    [*((Scheme.SINGLE, one) for one in RemarkScope), (Scheme.TWO_AND_LEAD, RemarkScope.ALL)],
+)
 @pytest.mark.parametrize("marked", [False, True], ids=["at hand", "marked"])
 def test_a_new_rubric_leaves_no_check_behind(
     scheme: Scheme, scope: RemarkScope, marked: bool, teacher: User, other_teacher: User, lead: User

@@ -37,8 +37,8 @@ LISTS = ("rows", "pairs")
 def several(question: Question, number: int) -> list[Response]:
     """*number* responses of one run, to *question* and others of its task."""
     responses = responses_to(question, 1)
-    for _n in range(number - 1):
-        own = make_question(question.task, marks=("12",), stem="How far does it fall?")
+    for ball in range(number - 1):
+        own = make_question(question.task, marks=("12",), stem=f"How far does ball {ball} fall?")
         responses.append(make_response(own, responses[0].run, "$s = 1$"))
     return responses
 
@@ -51,7 +51,8 @@ def barred_by(
     for page in pages:
         before = transaction.savepoint()
         seen = logged_in(people[0]).get(page)
-        assert seen.status_code == 200, page
+        beyond = page.startswith("/api/") and "page=9" in page
+        assert seen.status_code == (404 if beyond else 200), page
         b"".join(seen.streaming_content) if seen.streaming else seen.content
         why = refused(chosen, people, lead)
         assert why in ("", "looked"), page
@@ -77,6 +78,7 @@ def test_lists_and_searches_are_looks_at_all_runs_that_were_asked_for(
     lists = (*searches, f"/runs/{run}/responses/", f"/api/v1/runs/{run}/responses/")
     tells += [f"{page}?outcome=wrong&repeat=7" for page in lists]
     tells += [f"{page}?part=subjective" for page in lists]
+    tells.append(f"/api/v1/runs/{run}/responses/?page=9")
     beside = f"/runs/compare/{question.public_id}/"
     # The last one shows none of the responses, and which runs answered the question.
     tells += [beside, f"{beside}?run={run}&repeat=7", f"{beside}?run={other}"]
@@ -85,6 +87,39 @@ def test_lists_and_searches_are_looks_at_all_runs_that_were_asked_for(
     free += [f"{page}?q=zebra&run={other}" for page in searches]
     free += [f"/runs/compare/{choice.public_id}/"]
     assert barred_by([*tells, *free], chosen, people, lead) == tells
+
+
+def test_filters_of_the_operators_site_are_looks_at_all_runs(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Found or not, and only those beside the list: no words of a text, no seed of a round."""
+    chosen = responses_to(subjective_question(), 2)
+    people, site = [also(teacher, [Role.ADMIN]), other_teacher], "/admin/evaluations"
+    tells = [f"{site}/job/?status__exact=dead", f"{site}/judgement/?status__exact=failed"]
+    free = [f"{site}/judgement/", f"{site}/judgement/?o=1&p=0"]
+    assert barred_by([*tells, *free], chosen, people, lead) == tells
+    client = logged_in(people[0])
+    for page in ("response/?text__contains=t", "markinground/?hidden_seed__gt=9", "mark/?total=3"):
+        assert client.get(f"{site}/{page}").status_code == 400, page
+
+
+def test_a_question_is_one_wherever_it_stands_with_the_same_text(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """The answers to its copy in another dataset may be those that are marked."""
+    question = subjective_question()
+    copy = make_question(make_task(make_dataset("copy"), slug=question.task.slug), marks=("12",))
+    QuestionRevision.objects.filter(question=copy).update(
+        stem=question.current.stem, passage=question.current.passage
+    )
+    (seen,) = responses_to(copy, 1)
+    people = [also(teacher, [Role.LEAD]), other_teacher]
+    pages = [f"/runs/responses/{seen.public_id}/"]
+    assert not barred_by(pages, responses_to(question, 2), people, lead), "an objective one"
+    QuestionRevision.objects.filter(question=copy).update(
+        question_type=question.current.question_type
+    )
+    assert barred_by(pages, responses_to(question, 2), people, lead) == pages
 
 
 def test_figures_of_a_run_with_few_responses_are_looks_at_them(

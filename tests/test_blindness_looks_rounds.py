@@ -64,6 +64,21 @@ def started(lead: User, chosen: Sequence[Response], people: Sequence[User], **fi
     return page
 
 
+def test_who_marks_reads_of_no_teacher_when_they_start_the_round(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Neither before nor in the answer to the start: it counts the checks of each apart."""
+    person, question = also(teacher, [Role.LEAD]), subjective_question()
+    chosen = [*responses_to(question, 2), *responses_to(question, 2, "another-model")]
+    page = planned(lead, chosen, [person, other_teacher])
+    assert logged_in(lead).get(f"/api/v1{page}").json()["teachers"]
+    client = logged_in(person)
+    assert client.get(f"/api/v1{page}").json()["teachers"] == []
+    begun = client.post(f"/api/v1{page}start/").json()
+    assert (begun["status"], begun["teachers"]) == ("open", [])
+    assert logged_in(lead).get(f"/api/v1{page}").json()["teachers"]
+
+
 def may_mark(lead: User, chosen: Sequence[Response], people: Sequence[User]) -> bool:
     """Whether *lead* can plan a round of *people* over *chosen*; it is not kept."""
     before = transaction.savepoint()

@@ -37,7 +37,7 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.evaluations.review_world import items_of, review_of, taken, wrong_answers
-from tests.factories import make_question, make_response
+from tests.factories import make_question, make_response, make_revision
 from tests.test_blindness_roles import also
 from tests.test_blindness_windows import told
 
@@ -142,7 +142,14 @@ def test_who_plans_marks_no_question_that_one_model_alone_answered(
     more = [*responses_to(one, 1), *responses_to(one, 1, QWEN)]
     more.append(make_response(other, more[0].run, "$s = 1$"))
     people, client = [person, other_teacher], logged_in(person)
-    for chosen, code in ((same, "planned"), (apart, "planned"), (more, "planned"), (mixed, "")):
+    # A model that gave more than half: runs beside one of another, or beside an empty response.
+    most = [*responses_to(one, 2), *responses_to(one, 1, QWEN)]
+    empty = [*responses_to(one, 1), *responses_to(one, 1, QWEN)]
+    Response.objects.filter(pk=empty[1].pk).update(text="")
+    revised = [*responses_to(one, 1), *responses_to(one, 1, QWEN)]
+    Response.objects.filter(pk=revised[1].pk).update(revision=make_revision(one, "How far?"))
+    known = (same, apart, more, most, empty, revised)
+    for chosen, code in (*((runs, "planned") for runs in known), (mixed, "")):
         assert refused(chosen, people, person) == code
         assert not refused(chosen, people, lead), "somebody else plans it"
         body = {"name": "Soon", "random_seed": 7, "scheme": "mean"}

@@ -7,10 +7,12 @@ did. Then attacks as sequences: look between own marks, leave a round and look, 
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from django.db import connection, reset_queries, transaction
@@ -20,6 +22,7 @@ from django.utils import timezone
 
 from evaluations.facts.answer_facts import record_judgements
 from evaluations.marking.arbitration.selectors.arbitration import waiting_for
+from evaluations.marking.arbitration.services import arbitrate
 from evaluations.marking.monitoring.services.monitoring import resume_teacher
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import plan_round
@@ -36,14 +39,14 @@ from evaluations.models import (
     RoundTeacher,
     Slot,
 )
-from evaluations.models.vocabulary import ReviewStatus, RoundStatus
+from evaluations.models.vocabulary import ArbitrationReason, ReviewStatus, RoundStatus
 from evaluations.schemes import Scheme
 from gradeapp.accounts.blindness import CLOSED, CLOSED_BY_LEAD
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
-from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
@@ -51,9 +54,11 @@ from tests.evaluations.marking_world import (
     held_slot,
     later,
     responses_to,
+    round_over,
     small_round,
     subjective_question,
 )
+from tests.factories import make_user
 from tests.test_blindness import (
     CANARY,
     WORLDS,
@@ -267,6 +272,34 @@ def test_who_leaves_does_not_decide_what_was_returned_to_them(
     assert not answer.finals.exists()
 
 
+@pytest.mark.parametrize("practice", [False, True])
+def test_who_marked_a_response_in_one_round_decides_on_it_in_no_other(
+    practice: bool, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """Unless that was practice."""
+    fourth = make_user(Role.TEACHER, "zhou")
+    chosen = responses_to(subjective_question(), 1)
+    first = round_over(chosen, [teacher, third_teacher], practice=practice)
+    give(answers_of(first)[0], teacher, ["3", "3", "6"])
+    close_round(first, acting_user=None, now=later(2))
+    made = round_over(chosen, [other_teacher, fourth], practice=practice)
+    (answer,) = answers_of(made)
+    give(answer, other_teacher, ["0", "0", "0"])
+    give(answer, fourth, ["3", "3", "6"])
+    assert answer.slots.filter(kind="arbitration").exists()
+    person = also(teacher, [Role.LEAD])
+    assert waiting_for(person, made, later(9)).count() == practice
+    decide = partial(
+        arbitrate, answer, person, key=uuid.uuid4(), reason=ArbitrationReason.SLIP, now=later(9),
+        seen=[mark.pk for mark in newest_marks(answer).values()], points=[Decimal(3)] * 3,
+    )  # fmt: skip
+    if practice:
+        assert decide().total == 9
+        return
+    with pytest.raises(NotAllowed, match="You marked this response yourself"):
+        decide()
+
+
 def test_who_has_only_the_role_of_a_teacher_cannot_leave(
     teacher: User, other_teacher: User
 ) -> None:
@@ -400,7 +433,7 @@ def test_the_seed_of_a_round_is_known_to_nobody_who_marks_in_it(
     assert "Random seed" not in told
     of_one = ResponseChoice(choice["responses"].runs[:1])
     people = {"teachers": [person, other_teacher], "acting_user": person}
-    with pytest.raises(BadInput, match="knows the model of all its responses"):
+    with pytest.raises(BadInput, match="can tell the model of all its responses"):
         plan_round(settings, responses=of_one, **people)  # type: ignore[arg-type]
     before = transaction.savepoint()
     plan_round(replace(settings, practice=True), responses=of_one, **people)  # type: ignore[arg-type]

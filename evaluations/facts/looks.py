@@ -6,17 +6,20 @@ A look is kept whether or not a round over the responses exists: somebody may pl
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Concat
 from django.utils.translation import gettext as _
 
+from evaluations.facts.known_models import OfRound, of_known_models
 from evaluations.models import BlindAnswer, Job, Look, MarkingRound, Response, Run
 from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RunPurpose, RunStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput
+from questions.models import QuestionRevision
 from questions.rules.vocabulary import Part, QuestionType
 
 # A figure of fewer marked responses tells about each of them: a look at it is one at them.
@@ -46,22 +49,23 @@ def record_rounds(rounds: Collection[MarkingRound], *, acting_user: User, page: 
     keys = sorted({one.pk for one in rounds})
     _keep_rounds(keys, acting_user, page)
     if page == PLAN:
-        _keep_of_one_model(keys, acting_user)
+        _keep_of_known_models(keys, acting_user)
     _note(keys, acting_user, page)
 
 
-def _keep_of_one_model(rounds: Collection[int], person: User) -> None:
+def _keep_of_known_models(rounds: Collection[int], person: User) -> None:
     """Keep looks at the responses whose model the plan of their round tells.
 
-    It names the models of a round, seed answers apart: no other of them has answered the question.
+    It names the models of a round, seed answers apart (``of_known_models``).
     """
-    answers = BlindAnswer.objects.exclude(role=AnswerRole.SEED).order_by()
-    same = answers.filter(round=OuterRef("round"), question=OuterRef("question"))
-    others = same.exclude(response__run__language_model=OuterRef("response__run__language_model"))
-    own = Look.objects.filter(person=person, response=OuterRef("response"))
-    alone = answers.filter(~Exists(own), ~Exists(others), round__in=rounds)
-    seen = alone.values_list("response", flat=True).distinct()
-    record_views(list(seen), acting_user=person, page=PLAN)
+    answers = BlindAnswer.objects.exclude(role=AnswerRole.SEED).filter(round__in=rounds).order_by()
+    columns = ("response", "round", "revision", "response__run__language_model", "empty")
+    rows = answers.annotate(empty=Q(response__text="")).values_list(*columns)
+    known = of_known_models(
+        OfRound(response, (of_round, revision), model, empty)
+        for response, of_round, revision, model, empty in rows.iterator(chunk_size=BATCH)
+    )
+    record_views(known, acting_user=person, page=PLAN)
 
 
 def note_round_taken(marking_round: MarkingRound, *, acting_user: User) -> None:
@@ -218,9 +222,10 @@ def _of_responses(marking_round: MarkingRound) -> list[QuerySet[Look]]:
     Whoever knows what some models answered to a question can tell the others by elimination, so it
     does not matter which of its responses they saw. A look at another round with one of the
     questions counts whatever its state, because marks may be returned later and pages show more
-    than marks: references of seed answers, models, what a judge opened. One at a plan does not.
+    than marks: references of seed answers, models, what a judge opened. One at a plan does not. A
+    question is one wherever it stands in the bank with the same text.
     """
-    asked = BlindAnswer.objects.filter(round=marking_round).order_by().values("question")
+    asked = _with_same_text(BlindAnswer.objects.filter(round=marking_round).order_by())
     others = BlindAnswer.objects.filter(question__in=asked).exclude(round=marking_round).order_by()
     answered = Response.objects.filter(run=OuterRef("run"), question__in=asked)
     return [
@@ -228,6 +233,14 @@ def _of_responses(marking_round: MarkingRound) -> list[QuerySet[Look]]:
         Look.objects.filter(response__question__in=asked),
         Look.objects.filter(Exists(answered), run__isnull=False),
     ]
+
+
+def _with_same_text(answers: QuerySet[BlindAnswer]) -> QuerySet[Any, Any]:
+    """The questions of *answers*, and those of which a revision has the text of one of theirs."""
+    whole = Concat("passage", Value("\n"), "stem", output_field=TextField())
+    revisions = QuestionRevision.objects.annotate(whole_text=whole).order_by()
+    own = revisions.filter(question__in=answers.values("question"))
+    return revisions.filter(whole_text__in=own.values("whole_text")).values("question")
 
 
 def _keep_rounds(rounds: Collection[int], person: User, page: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -33,14 +34,21 @@ def later(minutes: float) -> datetime:
     return NOW + timedelta(minutes=minutes)
 
 
+balls = itertools.count(1)
+
+
 def subjective_question(
     rubric: tuple[tuple[str, str], ...] = RUBRIC, full: str = "12", **fields: Any
 ) -> Question:
-    """An open-ended item of 12 points with three scoring points, unless told otherwise."""
+    """An open-ended item of 12 points with three scoring points, unless told otherwise.
+
+    Its text is that of no other.
+    """
     task = fields.pop("task", None) or make_task(
         subject=fields.pop("subject", Subject.PHYSICS), question_type=QuestionType.OPEN_ENDED
     )
-    stem = fields.pop("stem", "A ball falls from $h$ metres.\n\n(1) How long does it fall?")
+    default = f"Ball {next(balls)} falls from $h$ metres.\n\n(1) How long does it fall?"
+    stem = fields.pop("stem", default)
     return make_question(task, marks=(full,), rubric=rubric, stem=stem, **fields)
 
 

@@ -12,7 +12,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from evaluations.marking.arbitration.rules.closest_pair import TeacherMark, closest_pair
-from evaluations.marking.arbitration.selectors.arbitration import own_role
+from evaluations.marking.arbitration.selectors.arbitration import own_slots
 from evaluations.marking.desk.selectors.queue import free_for
 from evaluations.marking.desk.services.mark_rows import (
     GivenMark,
@@ -227,13 +227,13 @@ def _taken(answer: BlindAnswer, lead: User, now: datetime) -> Slot:
 
 
 def _refuse_own(answer: BlindAnswer, lead: User) -> None:
-    if answer.slots.filter(own_role(lead)).exists():
-        raise _own_mark()
     if Mark.objects.filter(slot__answer=answer, entered_by=lead).exists():
         raise NotAllowed(
             _("You entered a mark of this response. Another lead has to decide."),
             code="entered_mark",
         )
+    if own_slots(lead, answer.pk, answer.response_id).exists():
+        raise _own_mark()
 
 
 def _refuse_closed(answer: BlindAnswer) -> None:

@@ -199,20 +199,23 @@ def waiting_for(lead: User, marking_round: MarkingRound, now: datetime) -> Query
 
     Left out are those that *lead* marked and those that another lead has at hand.
     """
-    own = Slot.objects.filter(
-        own_role(lead) | Q(marks__entered_by=lead), answer=OuterRef("pk")
-    ).exclude(kind=SlotKind.ARBITRATION)
+    own = own_slots(lead, OuterRef("pk"), OuterRef("response"))
     waits = Slot.objects.filter(free_for(lead, now), kind=SlotKind.ARBITRATION, marked=False)
     waiting = waits.order_by().values("answer")
     answers = marking_round.answers.filter(~Exists(own), pk__in=waiting, final=None)
     return answers.annotate(since=Max("slots__marks__created_at")).order_by("since", "id")
 
 
-def own_role(lead: User) -> Q:
-    """Slots of a teacher's mark that *lead* holds, or marked before the mark was returned."""
-    return ~Q(kind=SlotKind.ARBITRATION) & (
-        Q(holder=lead) | Q(Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=lead)))
-    )
+def own_slots(lead: User, answer: int | OuterRef, response: int | OuterRef) -> QuerySet[Slot]:
+    """Slots of a teacher's mark that *lead* gave, holds or entered for somebody.
+
+    Of the blind *answer*, also where the mark was returned since, and of the same *response* in
+    other rounds, practice rounds apart: whoever has marked a response does not decide on it.
+    """
+    given = Mark.objects.filter(Q(teacher=lead) | Q(entered_by=lead), slot=OuterRef("pk"))
+    same = Q(answer=answer) | Q(answer__response=response, answer__round__practice=False)
+    own = Q(holder=lead) | Q(entered_by=lead) | Q(Exists(given))
+    return Slot.objects.filter(same, own).exclude(kind=SlotKind.ARBITRATION)
 
 
 def queue_around(
@@ -248,7 +251,7 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
         points=_point_rows(item, teachers, decision),
         decision=decision,
         waits=bool(waiting),
-        own=answer.slots.filter(own_role(lead) | Q(entered_by=lead)).exists(),
+        own=own_slots(lead, answer.pk, answer.response_id).exists(),
         is_open=answer.round.status in (RoundStatus.OPEN, RoundStatus.PAUSED),
         is_check=answer.role != AnswerRole.ANSWER,
         held_until=next((_held_until(slot, lead, now) for slot in waiting), None),

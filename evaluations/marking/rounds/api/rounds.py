@@ -46,11 +46,16 @@ def lead_of(request: Request) -> User:
 def round_answer(
     marking_round: MarkingRound, reader: User, code: int = status.HTTP_200_OK
 ) -> Answer:
-    """A round with its counts and what each teacher has; that *reader* looked is recorded."""
+    """A round with its counts and what each teacher has; that *reader* looked is recorded.
+
+    Who marks in a round that is not closed reads of no teacher: their checks are counted apart.
+    """
     row = round_list().get(pk=marking_round.pk)
     if row.status != RoundStatus.PLANNED:  # its answer has no model and no mark
         record_view(row, acting_user=reader, page="api")
-    teachers = TeacherLoadSerializer(teacher_loads(marking_round), many=True).data
+    marks_here = row.pool.filter(teacher=reader).exists() and row.status != RoundStatus.CLOSED
+    loads = [] if marks_here else teacher_loads(marking_round)
+    teachers = TeacherLoadSerializer(loads, many=True).data
     shown = RoundSerializer(row, context={"is_looked_at": True}).data
     return Answer({**shown, "teachers": teachers}, status=code)
 

@@ -137,25 +137,24 @@ def share_with_new_teachers(
 
     *left* stands in the order of the blocks, *roles* names everybody who has or is
     planned for a mark of an item, *teachers* all who mark from now on, those
-    among them. The marks are walked in a drawn order: one whose teacher has more
-    than falls to each, when all that is left is shared by all, goes to the new teacher
-    with the fewest. Nobody gets two marks of one item. Each queue comes back block
-    by block, shuffled within the block as in the plan.
+    among them. Each of the others gives up the part of their own marks that the new
+    teachers are of all, rounded down: how many tells nothing of how far the rest are. The
+    marks are walked in a drawn order and go to the new teacher with the fewest. Nobody gets
+    two marks of one item. Each queue comes back block by block, shuffled within the block as
+    in the plan.
     """
-    load = Counter(dict.fromkeys(teachers, 0))
-    load.update(mark.planned for mark in left)
+    own = Counter(mark.planned for mark in left)
+    quota = {one: own[one] * len(new_teachers) // max(len(teachers), 1) for one in own}
+    load: Counter[Id] = Counter()
     taken = {item: set(people) for item, people in roles.items()}
     given: dict[Id, list[OpenMark]] = {new_teacher: [] for new_teacher in new_teachers}
-    fair = len(left) // max(len(teachers), 1)
     ordered = sorted(left, key=lambda mark: _lot(random_seed, "newcomers", mark.key))
     for mark in ordered:
         possible = [one for one in new_teachers if one not in taken.get(mark.item, ())]
-        if load[mark.planned] <= fair or not possible:
+        if not quota[mark.planned] or not possible:
             continue
         chosen = min(possible, key=lambda one: (load[one], new_teachers.index(one)))
-        if load[chosen] >= fair:
-            continue
-        load[mark.planned] -= 1
+        quota[mark.planned] -= 1
         load[chosen] += 1
         taken.setdefault(mark.item, set()).discard(mark.planned)
         taken[mark.item].add(chosen)

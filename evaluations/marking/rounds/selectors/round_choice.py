@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from evaluations.facts.known_models import OfRound, of_known_models
 from evaluations.facts.looks import SUBJECTIVE_TYPES
 from evaluations.marking.rules.drawing import Id, sample_per_group, shuffled
 from evaluations.models import FinalMark, Response, Run
@@ -172,17 +173,18 @@ def contents_of(
     )
 
 
-def responses_of_one_model(responses: Sequence[Response]) -> set[int]:
-    """Return those of *responses* to a question that one model alone has answered among them.
+def responses_of_known_models(responses: Sequence[Response]) -> set[int]:
+    """Return those of *responses* of ``chosen_responses`` whose model their runs tell.
 
-    Who chose their runs knows the model of each, whichever text it has.
+    Who chose the runs knows it, whichever text the response has (``of_known_models``).
     """
     runs = {response.run_id for response in responses}
     model_of = dict(Run.objects.filter(pk__in=runs).values_list("pk", "language_model"))
-    models: dict[int, set[int]] = defaultdict(set)
-    for response in responses:
-        models[response.question_id].add(model_of[response.run_id])
-    return {one.pk for one in responses if len(models[one.question_id]) == 1}
+    texts = Response.objects.filter(run__in=runs, text="")
+    empty = set(texts.values_list("pk", flat=True))
+    return of_known_models(
+        OfRound(one.pk, one.revision_id, model_of[one.run_id], one.pk in empty) for one in responses
+    )
 
 
 def _drawn_to_premark(chosen: Sequence[Response], each: int, random_seed: int) -> frozenset[Id]:
@@ -205,7 +207,8 @@ def _taken_elsewhere(
     """Final marks of closed rounds, at most *each* to a question, of responses not chosen here.
 
     Under the rubric that counts now, or under none: a mark for other scoring
-    points is no reference. Nor is a mark of a practice round.
+    points is no reference. Nor is a mark of a practice round. Only to revisions of a question that
+    some response here has: another text would show that it is a seed answer.
     """
     if not each:
         return []
@@ -213,7 +216,7 @@ def _taken_elsewhere(
     finals = FinalMark.objects.official().filter(
         fits,
         answer__round__status=RoundStatus.CLOSED,
-        answer__question__in={response.question_id for response in chosen},
+        answer__revision__in={response.revision_id for response in chosen},
     )
     here = {response.pk for response in chosen}
     columns = ("answer__response_id", "answer__question_id", "pk")

@@ -16,7 +16,7 @@ from evaluations.marking.rounds.selectors.round_choice import (
     Contents,
     ResponseChoice,
     contents_of,
-    responses_of_one_model,
+    responses_of_known_models,
 )
 from evaluations.marking.rounds.services.round_settings import (
     RoundSettings,
@@ -67,8 +67,8 @@ def plan_round(
     from closed rounds have their reference mark; the others wait for the lead's.
     Who marks what is laid down when the round starts. Where *acting_user* marks too, the hidden
     seed is drawn if there is none. Raises BadInput with one sentence where the round could not
-    work, or, except in a practice round, where *acting_user* would mark responses to a question
-    that one model alone has answered among them, or one of *teachers* responses that they pasted
+    work, or, except in a practice round, where *acting_user* would mark responses whose
+    model their runs tell, or one of *teachers* responses that they pasted
     themselves or saw the model or marks of.
     """
     marks_too = acting_user in teachers
@@ -113,12 +113,12 @@ def plan_round(
 
 
 def _keep_what_is_known(contents: Contents, planner: User, *, refuse: bool) -> None:
-    """Keep a look of *planner* at each response that is surely of one model.
+    """Keep a look of *planner* at each response whose model the chosen runs tell.
 
     Raises BadInput if there are any and *refuse* is set.
     """
     chosen = [*contents.answers, *contents.premarked]
-    known = responses_of_one_model(chosen)
+    known = responses_of_known_models(chosen)
     if refuse:
         check_planner(planner, known, len(chosen))
     record_views(known, acting_user=planner, page=PLAN)

@@ -181,20 +181,22 @@ def check_people(teachers: Sequence[User], scheme: Scheme, *, one_more: bool = F
 def check_planner(planner: User | None, known: Collection[int], responses: int) -> None:
     """Raise BadInput if *planner*, who would mark, knows the model of some of all *responses*.
 
-    *known* are those of ``responses_of_one_model``.
+    *known* are those of ``responses_of_known_models``.
     """
     if not known:
         return
     if len(known) < responses:
         words = _(
-            "%(name)s plans this round and knows the model of %(known)s of its %(number)s"
-            " responses, because one model alone has answered the question, so cannot mark in it."
-            " Choose runs that answered the same questions, other teachers, or a practice round."
+            "%(name)s plans this round and can tell the model of %(known)s of its %(number)s"
+            " responses, because one model gave more than half of those to a question, so cannot"
+            " mark in it. Choose as many runs of each model, over the same questions, other"
+            " teachers, or a practice round."
         )
     else:
         words = _(
-            "%(name)s plans this round and knows the model of all its responses, so cannot"
-            " mark in it. Choose runs of several models, other teachers, or a practice round."
+            "%(name)s plans this round and can tell the model of all its responses, so cannot"
+            " mark in it. Choose as many runs of each of several models, other teachers, or a"
+            " practice round."
         )
     values = {"name": planner, "known": len(known), "number": responses}
     raise BadInput(words % values, code="planned")

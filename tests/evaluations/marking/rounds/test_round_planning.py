@@ -20,7 +20,7 @@ from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.rounds import close_round, start_round
 from evaluations.marking.rounds.services.seed_answers import premark
-from evaluations.models import BlindAnswer, FinalMark, MarkingRound, SeedAnswer, Slot
+from evaluations.models import BlindAnswer, FinalMark, MarkingRound, Response, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -37,7 +37,14 @@ from tests.evaluations.marking_world import (
     small_round,
     subjective_question,
 )
-from tests.factories import final_mark, make_response, make_rubric, make_run, make_task
+from tests.factories import (
+    final_mark,
+    make_response,
+    make_revision,
+    make_rubric,
+    make_run,
+    make_task,
+)
 
 pytestmark = pytest.mark.django_db
 POINTS = (Decimal(3), Decimal(2), Decimal(6))
@@ -213,7 +220,7 @@ def test_who_marked_a_seed_elsewhere_does_not_meet_it(
     assert list(seeds.values_list("planned", flat=True)) == [third_teacher.pk]
 
 
-@pytest.mark.parametrize("why", ["open", "rubric", "chosen"])
+@pytest.mark.parametrize("why", ["open", "rubric", "chosen", "another text"])
 def test_what_is_no_reference(why: str, teacher: User, other_teacher: User) -> None:
     question = subjective_question()
     earlier = closed_round(question, [teacher, other_teacher])
@@ -222,7 +229,11 @@ def test_what_is_no_reference(why: str, teacher: User, other_teacher: User) -> N
     if why == "rubric":
         make_rubric(question, (("all of it", "12"),))
     runs = [answer.response.run_id for answer in answers_of(earlier)] if why == "chosen" else []
-    runs += [response.run_id for response in responses_to(question, 2)]
+    fresh = responses_to(question, 2)
+    runs += [response.run_id for response in fresh]
+    if why == "another text":
+        given = Response.objects.filter(pk__in=[one.pk for one in fresh])
+        given.update(revision=make_revision(question, "How far does it fall?"))
     contents = contents_of(ResponseChoice(tuple(runs)), SeedWish(taken=5), 7)
     assert not contents.taken
 
