@@ -202,7 +202,11 @@ def test_in_a_round_closed_meanwhile_nothing_can_be_saved(
     expect(page.locator("#marks .message-warning")).to_contain_text("The round was closed.")
     expect(page.get_by_role("button", name="Save & next")).to_be_disabled()
     expect(page.locator("#comment")).to_have_value("too late")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
     keys(page, "Control+Enter")
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in sent if url.endswith("/save/")], "it would be refused again"
     expect(page.locator("#marks .message-warning")).to_have_count(1)
     assert Mark.objects.count() == 0
     assert Draft.objects.get().content["comment"] == "too late"

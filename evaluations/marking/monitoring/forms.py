@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -96,7 +96,14 @@ class ReturnForm(forms.Form):
         widget=forms.RadioSelect,
         initial="same",
     )
-    with_arbitrated = forms.BooleanField(label=_("Include arbitrated responses"), required=False)
+    with_arbitrated = forms.BooleanField(
+        label=_("Withdraw the lead’s decisions too"),
+        required=False,
+        help_text=_(
+            "Otherwise a decision stays as the final mark. The teacher marks the response again in "
+            "either case: a mark that stayed would show that the response was arbitrated."
+        ),
+    )
 
     def clean_responses(self) -> tuple[str, ...]:
         """The aliases, each once, in the order given."""
@@ -128,9 +135,10 @@ class NewRubricForm(forms.Form):
     reach = forms.ChoiceField()
     with_arbitrated = forms.BooleanField(required=False)
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, scopes: Collection[RemarkScope], *args: Any) -> None:
         super().__init__(*args)
-        self.fields["reach"].choices = choices_of(RemarkScope)  # type: ignore[attr-defined]
+        offered = [(value, label) for value, label in choices_of(RemarkScope) if value in scopes]
+        self.fields["reach"].choices = offered  # type: ignore[attr-defined]
 
 
 class ToleranceForm(forms.Form):

@@ -223,16 +223,17 @@ def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
 
 
 def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
-    """Whether every teacher who is left for one more mark would know that it is one.
+    """Whether no teacher is left for one more mark who would not know that it is one.
 
-    They were shown the response while a planned mark of it was missing (``HelpOffer``).
+    They were shown the response while a planned mark of it was missing (``HelpOffer``), or have
+    all marked it.
     """
     marked = Mark.objects.filter(slot__answer=answer).values("teacher")
     pool = answer.round.pool.filter(left_at=None).exclude(teacher__in=marked)
     roles = {person for slot in slots for person in (slot.holder_id, slot.entered_by_id)}
     left = set(pool.values_list("teacher", flat=True)) - roles
     shown = HelpOffer.objects.filter(answer=answer, teacher__in=left, extra=False)
-    return bool(left) and shown.count() == len(left)
+    return shown.count() == len(left)
 
 
 def _withdraw(waiting: Iterable[Slot]) -> None:

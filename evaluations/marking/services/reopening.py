@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.services.finalizing import leave_with_lead
-from evaluations.models import BlindAnswer, Mark, Slot
+from evaluations.models import BlindAnswer, FinalMarkSource, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
+from evaluations.schemes import FinalRule
 from gradeapp.common.leases import SLOT
 
 BATCH = 200
@@ -47,16 +48,22 @@ def lock_answers(answers: Sequence[int]) -> frozenset[int]:
 
 
 def reopen_slots(
-    slots: Sequence[Slot], planned: Mapping[int, int | None], *, now: datetime
+    slots: Sequence[Slot],
+    planned: Mapping[int, int | None],
+    *,
+    now: datetime,
+    with_decisions: bool = False,
 ) -> Withdrawn:
     """Reopen marked *slots* of locked answers, each for the teacher in *planned* (by slot).
 
-    Their final marks are withdrawn, and with them a decision of the lead. A third slot or an
-    arbitration that was opened only because of those marks is withdrawn too, unless a teacher
-    is marking it. Runs in the caller's transaction.
+    The final marks that were made from their marks are withdrawn; *with_decisions*, those that
+    the lead decided too. What a teacher sees of the own marks is the same in either case. A third
+    slot or an arbitration that was opened only because of those marks is withdrawn, unless a
+    teacher is marking it. Runs in the caller's transaction.
     """
-    answers = sorted({slot.answer_id for slot in slots})
-    slots = [*slots, *_decisions(answers)]
+    standing = finals_that_stay(slots, with_decisions=with_decisions)
+    answers = sorted({slot.answer_id for slot in slots} - standing)
+    slots = [*slots, *(_decisions(answers) if with_decisions else ())]
     marks: list[int] = []
     for some in batches([slot.pk for slot in slots]):
         counting = Mark.objects.counting().filter(slot__in=some)
@@ -71,6 +78,24 @@ def reopen_slots(
         record_finals(withdrawn)
         _withdraw(some, now)
     return Withdrawn(tuple(marks), tuple(finals))
+
+
+def finals_that_stay(slots: Sequence[Slot], *, with_decisions: bool) -> set[int]:
+    """The answers of *slots* whose final mark stays when these are reopened.
+
+    The lead decided it, or it is the mean of two other marks.
+    """
+    rules = Q(final__rule=FinalRule.MEAN_OF_TWO)
+    if not with_decisions:
+        rules |= Q(final__rule=FinalRule.ARBITRATION)
+    found: set[int] = set()
+    made_of_them: set[int] = set()
+    for some in batches([slot.pk for slot in slots]):
+        finals = BlindAnswer.objects.filter(rules, slots__in=some)
+        sources = FinalMarkSource.objects.filter(final=OuterRef("final"), mark__slot__in=some)
+        found |= set(finals.values_list("pk", flat=True))
+        made_of_them |= set(finals.filter(Exists(sources)).values_list("pk", flat=True))
+    return found - made_of_them
 
 
 def _decisions(answers: Sequence[int]) -> list[Slot]:

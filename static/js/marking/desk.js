@@ -53,6 +53,7 @@ document.addEventListener("click", (event) => {
 
 // ---- saving ----
 function complete() {
+  if (marks().querySelector(".desk-save").disabled) return false; // the round was closed, as the page says
   const missing = firstMissing();
   if (!missing) return true;
   const { missing: sentence, noTotal } = marks().dataset;

@@ -85,13 +85,15 @@ def not_lost_beside(teacher: User | int) -> Q:
 def not_returned(teacher: User | int) -> Q:
     """Returned responses: not to who marked them, unless it was planned so; no needless third.
 
-    A third mark is needed while its response has no final mark and both marks before it.
+    A third mark is needed while its response has no final mark and both marks before it. Who gave
+    it before and is asked for it again gets it in any case, and at once: a returned mark that does
+    not come back, or later than the others, would be known as a third one.
     """
     again = Q(void_version__gt=0)
     taken = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
     lacking = Slot.objects.filter(answer=OuterRef("answer"), kind__in=TWO, marked=False)
     needless = Q(kind=SlotKind.THIRD) & (Q(answer__final__isnull=False) | Exists(lacking))
-    return ~(again & ((~Q(planned=teacher) & taken) | needless))
+    return ~(again & ~Q(planned=teacher) & (taken | needless))
 
 
 def never_shown(teacher: User | int) -> Q:

@@ -32,15 +32,12 @@ class RemarkScope(Named):
 
 @dataclass(frozen=True, slots=True)
 class OutdatedAnswer:
-    """A response under an older rubric, who has marked it, and the narrowest scope with it.
-
-    ``scope`` is None for a response that the lead has decided.
-    """
+    """A response under an older rubric, who has marked it, and the narrowest scope with it."""
 
     public_id: UUID
     alias: str
     teachers: tuple[str, ...]
-    scope: RemarkScope | None
+    scope: RemarkScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +102,7 @@ def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
 
 
 def _first_outdated(answers: QuerySet[Any]) -> tuple[OutdatedAnswer, ...]:
-    """The first of *answers* by alias; they are annotated with ``marked`` and ``decided``."""
+    """The first of *answers* by alias; they are annotated with ``marked``."""
     listed = list(answers.order_by("alias")[:LISTED])
     marks = Mark.objects.counting().filter(slot__answer__in=listed, slot__kind__in=TEACHER_KINDS)
     names: dict[int, dict[str, None]] = {answer.pk: {} for answer in listed}
@@ -117,14 +114,26 @@ def _first_outdated(answers: QuerySet[Any]) -> tuple[OutdatedAnswer, ...]:
     )
 
 
-def _scope_of(answer: Any) -> RemarkScope | None:
+def _scope_of(answer: Any) -> RemarkScope:
     if answer.final_id is not None:
-        return None if answer.decided else RemarkScope.ALL
+        return RemarkScope.ALL
     return RemarkScope.WITHOUT_FINAL if answer.marked else RemarkScope.UNMARKED
 
 
+def scopes_of(marking_round: MarkingRound) -> tuple[RemarkScope, ...]:
+    """Return what the lead may choose from in the round.
+
+    Where a response gets more than one mark, all responses to the question move: its rubric would
+    tell one teacher which of them another has marked, and which of the own marks were final.
+    """
+    asked_for = BlindAnswer.objects.filter(round=marking_round, one_more_for__isnull=False)
+    one_more = marking_round.judge_check_share is not None or asked_for.exists()
+    alone = Scheme(marking_round.scheme) is Scheme.SINGLE and not one_more
+    return tuple(RemarkScope) if alone else (RemarkScope.ALL,)
+
+
 def answers_in_scope(
-    marking_round: MarkingRound, newest: Rubric, scope: RemarkScope, *, with_arbitrated: bool
+    marking_round: MarkingRound, newest: Rubric, scope: RemarkScope
 ) -> QuerySet[Any]:
     """The responses of *scope* to the question of *newest* that are under another version."""
     answers = answers_of_round(marking_round).filter(question=newest.question_id)
@@ -133,7 +142,7 @@ def answers_in_scope(
         return answers.filter(~_has_mark(), final=None)
     if scope is RemarkScope.WITHOUT_FINAL:
         return answers.filter(final=None)
-    return answers if with_arbitrated else answers.filter(~is_arbitrated("pk"))
+    return answers
 
 
 def seeds_in_scope(
@@ -141,24 +150,17 @@ def seeds_in_scope(
 ) -> QuerySet[BlindAnswer]:
     """The seed answers that move with the responses: those that a teacher takes for one of them.
 
-    To its teacher, a marked seed answer is a response with a final mark under a scheme of one
-    mark, and one that waits for its other mark under the other schemes.
+    To its teacher, a marked seed answer is a response with a final mark.
     """
     seeds = _outdated_checks(marking_round, newest, AnswerRole.SEED)
-    marked_move = scope is RemarkScope.ALL or (
-        scope is RemarkScope.WITHOUT_FINAL and not _has_one_mark(marking_round)
-    )
-    return seeds if marked_move else seeds.filter(~_has_mark())
+    return seeds if scope is RemarkScope.ALL else seeds.filter(~_has_mark())
 
 
 def seeds_left_behind(
     marking_round: MarkingRound, newest: Rubric, scope: RemarkScope
 ) -> list[BlindAnswer]:
-    """The marked seed answers that nobody else may get: nothing else is under the old rubric.
-
-    Under a scheme of two marks, a response that the other teacher has marked is under it too.
-    """
-    if scope is RemarkScope.ALL or not _has_one_mark(marking_round):
+    """The marked seed answers that nobody else may get: nothing else is under the old rubric."""
+    if scope is RemarkScope.ALL:
         return []
     return list(_outdated_checks(marking_round, newest, AnswerRole.SEED).filter(_has_mark()))
 
@@ -184,7 +186,3 @@ def _outdated_checks(
 def _has_mark() -> Exists:
     """Whether a mark of the blind answer counts."""
     return Exists(Mark.objects.counting().filter(slot__answer=OuterRef("pk")))
-
-
-def _has_one_mark(marking_round: MarkingRound) -> bool:
-    return Scheme(marking_round.scheme) is Scheme.SINGLE

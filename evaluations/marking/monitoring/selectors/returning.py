@@ -9,9 +9,9 @@ from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
+from evaluations.marking.services.reopening import finals_that_stay
 from evaluations.models import Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
-from evaluations.schemes import FinalRule
 from gradeapp.accounts.models import User
 
 TEACHER_KINDS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
@@ -21,8 +21,9 @@ TEACHER_KINDS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.val
 class ReturnChoice:
     """Which marks of a teacher to return: those saved at ``since`` or later, or on ``aliases``.
 
-    With aliases, ``since`` is not used. Responses that the lead has decided are left out
-    unless ``with_arbitrated``.
+    With aliases, ``since`` is not used. Marks on responses that the lead has decided are returned
+    too: a mark that stayed would tell its teacher of the decision. The decision itself is
+    withdrawn only ``with_arbitrated``.
     """
 
     since: datetime | None = None
@@ -34,8 +35,8 @@ class ReturnChoice:
 class ReturnPreview:
     """What a return would do.
 
-    The marks of ``slots`` are returned and ``finals`` final marks are withdrawn; the marks on
-    ``kept`` responses stay, because the lead has decided them.
+    The marks of ``slots`` are returned and ``finals`` final marks are withdrawn; ``kept`` final
+    marks stay, because the lead has decided them or two other marks made them.
     """
 
     slots: tuple[Slot, ...]
@@ -54,23 +55,18 @@ def preview_return(
     """Return what returning the marks of *choice* would do now."""
     slots = slots_to_return(marking_round, teacher, choice)
     finals = {slot.answer_id for slot in slots if slot.answer.final_id is not None}
-    kept = 0
-    if not choice.with_arbitrated:
-        chosen = _chosen_slots(marking_round, teacher, choice, TEACHER_KINDS)
-        kept = chosen.filter(is_arbitrated("answer")).count()
-    return ReturnPreview(tuple(slots), len(finals), kept)
+    kept = finals_that_stay(slots, with_decisions=choice.with_arbitrated)
+    return ReturnPreview(tuple(slots), len(finals - kept), len(kept))
 
 
 def slots_to_return(marking_round: MarkingRound, teacher: User, choice: ReturnChoice) -> list[Slot]:
     """Return the slots whose marks *choice* names, by response and key.
 
-    A third mark that the final mark was not made from stays.
+    A third mark that the final mark was not made from is among them: what stayed marked would
+    tell its teacher how far the two others are apart.
     """
     slots = _chosen_slots(marking_round, teacher, choice, TEACHER_KINDS)
-    if not choice.with_arbitrated:
-        slots = slots.filter(~is_arbitrated("answer"))
-    unused_third = Q(kind=SlotKind.THIRD, answer__final__rule=FinalRule.MEAN_OF_TWO)
-    rows = slots.exclude(unused_third).select_related("answer__final", "answer__question__task")
+    rows = slots.select_related("answer__final", "answer__question__task")
     return list(rows.order_by("answer", "pk"))
 
 
@@ -91,7 +87,7 @@ def checks_to_return(
 def _chosen_slots(
     marking_round: MarkingRound, teacher: User, choice: ReturnChoice, kinds: Sequence[str]
 ) -> QuerySet[Any]:
-    """The marked slots of *teacher* that *choice* names, decided responses among them."""
+    """The marked slots of *teacher* that *choice* names."""
     slots = Slot.objects.filter(
         answer__round=marking_round, holder=teacher, marked=True, kind__in=kinds
     )
@@ -111,9 +107,17 @@ def is_arbitrated(path: str) -> Exists:
 
 
 def people_with_a_role(answers: Sequence[int]) -> dict[int, set[int]]:
-    """Return, for each blind answer, who holds one of its slots or is planned for one."""
+    """Return, for each blind answer, who holds one of its slots, is planned for one or marked it.
+
+    Whoever marked it keeps that role when the mark is returned, and so does who entered a mark.
+    """
     people: dict[int, set[int]] = {answer: set() for answer in answers}
-    rows = Slot.objects.filter(answer__in=answers).order_by()
-    for answer, holder, planned in rows.values_list("answer_id", "holder_id", "planned_id"):
-        people[answer] |= {person for person in (holder, planned) if person is not None}
+    slots = Slot.objects.filter(answer__in=answers).order_by()
+    marks = Mark.objects.filter(slot__answer__in=answers).order_by()
+    rows = [
+        *slots.values_list("answer_id", "holder_id", "planned_id", "entered_by_id"),
+        *marks.values_list("slot__answer_id", "teacher_id", "entered_by_id"),
+    ]
+    for answer, *own in rows:
+        people[answer] |= {person for person in own if person is not None}
     return people

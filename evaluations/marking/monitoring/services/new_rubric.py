@@ -14,6 +14,7 @@ from evaluations.marking.monitoring.selectors.new_rubric import (
     RemarkScope,
     answers_in_scope,
     repeats_in_scope,
+    scopes_of,
     seeds_in_scope,
     seeds_left_behind,
 )
@@ -53,20 +54,20 @@ def use_new_rubric(
     """Move responses to *question* to its newest accepted rubric and have them marked again.
 
     *scope* says which; the others keep the version under which they were marked. The same
-    teachers mark again. A response that a teacher is marking returns to the queue, its draft
+    teachers mark again, also where the lead has decided: the decision is withdrawn only
+    *with_arbitrated*. A response that a teacher is marking returns to the queue, its draft
     without the points of the old rubric. Seed answers and intra-rater checks move too: a
     teacher would recognize whatever keeps its mark or its old rubric as a check. The reference
     mark of a seed answer is dropped until a lead gives a new one.
 
-    Raises Conflict in a closed round or when *scope* has no response, BadInput for a rubric
-    that does not add up to the full marks of the round.
+    Raises Conflict in a closed round or when *scope* has no response, BadInput for a scope that
+    the scheme of the round does not allow (``scopes_of``) and for a rubric that does not add up
+    to the full marks of the round.
     """
     check_open(marking_round)
-    newest = counting_versions([question.pk]).get(question.pk)
-    if newest is None:
-        raise Conflict(_("This question has no accepted rubric."), code="no_rubric")
+    newest = _newest_rubric(marking_round, question, scope)
     with transaction.atomic():
-        found = answers_in_scope(marking_round, newest, scope, with_arbitrated=with_arbitrated)
+        found = answers_in_scope(marking_round, newest, scope)
         checks = BlindAnswer.objects.filter(
             round=marking_round, question=question, slots__kind__in=CHECK_KINDS
         )
@@ -79,10 +80,11 @@ def use_new_rubric(
         _check_full_marks(newest, question, answers)
         _withdraw(seeds_left_behind(marking_round, newest, scope), marking_round, now)
         seeds = [seed.pk for seed in seeds_in_scope(marking_round, newest, scope)]
-        repeats = repeats_in_scope(marking_round, newest, {answer.pk for answer in answers})
+        repeats = repeats_in_scope(marking_round, newest, {one.pk for one in answers})
         references = _drop_references(seeds)
-        withdrawn = _move([answer.pk for answer in answers], newest, now)
-        withdrawn_checks = _move([*seeds, *(repeat.pk for repeat in repeats)], newest, now)
+        moving, moving_checks = {one.pk for one in answers}, [*seeds, *(one.pk for one in repeats)]
+        withdrawn = _move(sorted(moving), newest, now, with_decisions=with_arbitrated)
+        withdrawn_checks = _move(moving_checks, newest, now)
         record(
             Tag.RUBRIC_REPLACED,
             marking_round,
@@ -98,6 +100,18 @@ def use_new_rubric(
     return NewRubricResult(len(answers), withdrawn, len(references))
 
 
+def _newest_rubric(marking_round: MarkingRound, question: Question, scope: RemarkScope) -> Rubric:
+    if scope not in scopes_of(marking_round):
+        raise BadInput(
+            _("In this round, all responses to a question move to its new rubric together."),
+            code="whole_question",
+        )
+    newest = counting_versions([question.pk]).get(question.pk)
+    if newest is None:
+        raise Conflict(_("This question has no accepted rubric."), code="no_rubric")
+    return newest
+
+
 def _check_full_marks(newest: Rubric, question: Question, answers: Sequence[BlindAnswer]) -> None:
     can_be = reachable(lines_of(newest))
     for answer in answers:
@@ -109,13 +123,16 @@ def _check_full_marks(newest: Rubric, question: Question, answers: Sequence[Blin
             )
 
 
-def _move(answers: Sequence[int], newest: Rubric, now: datetime) -> Withdrawn:
+def _move(
+    answers: Sequence[int], newest: Rubric, now: datetime, *, with_decisions: bool = False
+) -> Withdrawn:
     marks: tuple[int, ...] = ()
     finals: tuple[int, ...] = ()
     for some in batches(answers):
         again = Slot.objects.filter(answer__in=some, kind__in=(*TEACHER_KINDS, *CHECK_KINDS))
         slots = list(again.filter(marked=True))
-        withdrawn = reopen_slots(slots, {slot.pk: slot.holder_id for slot in slots}, now=now)
+        same = {slot.pk: slot.holder_id for slot in slots}
+        withdrawn = reopen_slots(slots, same, now=now, with_decisions=with_decisions)
         marks, finals = marks + withdrawn.marks, finals + withdrawn.finals
         _release_held(some)
         BlindAnswer.objects.filter(pk__in=some).update(rubric=newest)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from evaluations.marking.monitoring.rules.spreading import spread
 from evaluations.marking.monitoring.selectors.returning import (
@@ -37,9 +38,10 @@ def return_marks(
 
     The same teacher marks again, or with *to_others* those teachers of the pool who are not
     paused and have no role on the response. Final marks made from the returned marks are
-    withdrawn; the response is finalized again when the new mark is saved. Seed answers and
-    intra-rater checks are returned to the same teacher, or with *to_others* to nobody. Every
-    version of a mark stays stored; the audit trail names those that were returned.
+    withdrawn, a decision of the lead only where *choice* says so; the response is finalized again
+    when the new mark is saved. Seed answers and intra-rater checks are returned to the same
+    teacher, or with *to_others* to nobody. Every version of a mark stays stored; the audit trail
+    names those that were returned.
 
     Raises Conflict in a closed round or when there is nothing to return for re-marking,
     BadInput where there are no others.
@@ -62,7 +64,7 @@ def return_marks(
         if to_others:
             planned |= _spread_over_others(marking_round, teacher, slots)
         planned_checks = {slot.pk: None if to_others else teacher.pk for slot in checks}
-        withdrawn = reopen_slots(slots, planned, now=now)
+        withdrawn = reopen_slots(slots, planned, now=now, with_decisions=choice.with_arbitrated)
         withdrawn_checks = reopen_slots(checks, planned_checks, now=now)
         record(
             Tag.MARKS_RETURNED,
@@ -98,4 +100,14 @@ def _spread_over_others(
     with_role: dict[int, set[int]] = {}
     for some in batches(sorted({slot.answer_id for slot in slots})):
         with_role |= people_with_a_role(some)
-    return spread({slot.pk: with_role[slot.answer_id] for slot in slots}, others)
+    shares = spread({slot.pk: with_role[slot.answer_id] for slot in slots}, others)
+    if stuck := sum(person is None for person in shares.values()):
+        words = ngettext(
+            "Nobody else in the round can mark %(number)s of these responses. Add a teacher, or "
+            "return it to the same teacher.",
+            "Nobody else in the round can mark %(number)s of these responses. Add a teacher, or "
+            "return them to the same teacher.",
+            stuck,
+        )
+        raise BadInput(words % {"number": stuck}, code="no_others")
+    return shares

@@ -17,7 +17,11 @@ from django.views.decorators.http import require_http_methods
 from evaluations.facts.looks import record_view
 from evaluations.marking.monitoring.forms import NewRubricForm, ReturnForm
 from evaluations.marking.monitoring.selectors import monitoring
-from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope, outdated_rubrics
+from evaluations.marking.monitoring.selectors.new_rubric import (
+    RemarkScope,
+    outdated_rubrics,
+    scopes_of,
+)
 from evaluations.marking.monitoring.selectors.returning import preview_return
 from evaluations.marking.monitoring.services.new_rubric import NewRubricResult, use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
@@ -114,17 +118,19 @@ def rubrics(request: MemberRequest, round_id: UUID) -> HttpResponse:
     if request.method == "POST":
         return _use_new_rubric(request, marking_round)
     record_view(marking_round, acting_user=request.user, page="rubrics")
+    scopes = scopes_of(marking_round)
     context = {
         "round": marking_round,
         "outdated": outdated_rubrics(marking_round),
-        "scopes": NewRubricForm().fields["reach"].choices,  # type: ignore[attr-defined]
+        "has_choice": len(scopes) > 1,
+        "form": NewRubricForm(scopes),
         "is_open": marking_round.status != RoundStatus.CLOSED,
     }
     return render(request, f"{FOLDER}/rubrics.html", context)
 
 
 def _use_new_rubric(request: MemberRequest, marking_round: MarkingRound) -> HttpResponse:
-    form = NewRubricForm(request.POST)
+    form = NewRubricForm(scopes_of(marking_round), request.POST)
     if not form.is_valid():
         raise BadInput(_("Select which responses to re-mark."))
     result = use_new_rubric(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from decimal import Decimal
 
 import pytest
+from django.db import transaction
 
+from evaluations.marking.arbitration.services import arbitrate
+from evaluations.marking.desk.selectors.desk import desk_item, own_progress
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.monitoring.selectors.monitoring import watched_round
@@ -14,14 +18,16 @@ from evaluations.marking.monitoring.services.new_rubric import NewRubricResult, 
 from evaluations.marking.rounds.selectors.rounds import state_counts
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services.seed_answers import premark
+from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import BlindAnswer, Mark, MarkingRound, SeedAnswer, Slot
-from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.models.vocabulary import AnswerRole, ArbitrationReason, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import Conflict
 from questions.models import Question
+from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     NOW,
     answers_of,
@@ -162,16 +168,19 @@ def test_under_a_new_rubric_everybody_marks_in_the_role_they_had(
     make_rubric(question, (("all of it", "12"),))
     use_new_rubric(made, question, scope=RemarkScope.ALL, acting_user=lead, now=later(5))
     assert state_counts(made)["open"] == 1
-    assert claim_next(third, round=made, now=later(6)) is None, "the third waits for both"
+    slot = claim_next(third, round=made, now=later(6))
+    assert slot is not None, "at once: the third teacher would know why theirs comes later"
+    assert slot.kind == SlotKind.THIRD
+    give(answer, third, ["6"], now=later(6))
     for person, points in ((second, "12"), (first, "0")):
         slot = claim_next(person, round=made, now=later(6))
         assert slot is not None
         assert slot.kind == (SlotKind.FIRST if person == first else SlotKind.SECOND)
         give(answer, person, [points], now=later(7))
-    assert state_counts(made)["third"] == 1
-    slot = claim_next(third, round=made, now=later(8))
-    assert slot is not None
-    assert slot.kind == SlotKind.THIRD
+    finalize_due(made, now=later(60))
+    answer.refresh_from_db()
+    assert answer.final is None
+    assert state_counts(made)["arbitration"] == 1, "0, 12 and 6 are far apart"
 
 
 def test_who_once_had_another_role_can_still_save(
@@ -196,3 +205,62 @@ def test_who_once_had_another_role_can_still_save(
     assert stored[0].mark == stored[1].mark
     assert stored[0].mark.slot == slot
     assert first not in {one.mark.teacher for one in stored}
+
+
+@pytest.mark.parametrize("with_arbitrated", [False, True])
+def test_under_a_new_rubric_a_teacher_sees_nothing_of_the_partner(
+    question: Question, three: list[User], lead: User, with_arbitrated: bool
+) -> None:
+    """What comes, under which wording, which own marks stand and how many are left."""
+    made = small_round(three, 2, question=question, scheme=Scheme.THREE_AND_LEAD)
+    answer = answers_of(made)[0]
+    one, other = planned_pair(answer)
+    told = []
+    for state in ("unmarked", "marked", "settled", "third asked", "decided"):
+        before = transaction.savepoint()
+        give(answer, one, ("3", "3", "0"))
+        partner_at(state, answer, other, lead)
+        make_rubric(question, (("all of it", "12"),))
+        use_new_rubric(
+            made, question, scope=RemarkScope.ALL, with_arbitrated=with_arbitrated,
+            acting_user=lead, now=later(50),
+        )  # fmt: skip
+        told.append(told_to(one, made, answer))
+        transaction.savepoint_rollback(before)
+    assert told == [told[0]] * len(told)
+    assert told[0][0] == 0, "every own mark is given again"
+
+
+def partner_at(state: str, answer: BlindAnswer, other: User, lead: User) -> None:
+    """Bring the mark of the other teacher of *answer* into *state*."""
+    far = ("3", "3", "6")
+    if state != "unmarked":
+        give(answer, other, ("3", "3", "0") if state == "settled" else far)
+    if state == "marked":
+        Slot.objects.filter(answer=answer).update(revisable_until=later(90))
+        BlindAnswer.objects.filter(pk=answer.pk).update(final=None)
+        Slot.objects.filter(answer=answer, kind=SlotKind.THIRD).delete()
+    if state == "decided":
+        Slot.objects.filter(answer=answer, kind=SlotKind.THIRD).delete()
+        Slot.objects.create(answer=answer, kind=SlotKind.ARBITRATION)
+        seen = list(Mark.objects.filter(slot__answer=answer).values_list("pk", flat=True))
+        arbitrate(
+            answer, lead, key=uuid.uuid4(), seen=seen, points=[Decimal(3)] * 3,
+            reason=ArbitrationReason.SLIP, now=later(3),
+        )  # fmt: skip
+
+
+def told_to(one: User, made: MarkingRound, answer: BlindAnswer) -> list[object]:
+    progress = own_progress(one, made)
+    marks = logged_in(one).get(f"/api/v1/marks/?response={answer.public_id}").json()["results"]
+    told: list[object] = [
+        progress.marked, progress.total, [(m["version"], m["total"]) for m in marks]
+    ]  # fmt: skip
+    while slot := claim_next(one, round=made, now=later(51)):
+        item = desk_item(slot, one)
+        points = [point.text for point in item.item.scoring_points]
+        told.append((slot.answer == answer, points, item.was_returned, item.saves))
+        give(slot.answer, one, ["1"], now=later(51))
+        if len(told) > 9:
+            break
+    return told

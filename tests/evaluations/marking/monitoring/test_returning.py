@@ -214,9 +214,10 @@ def test_a_third_mark_returned_is_given_again_by_who_gave_it(pool: list[User], l
     assert final_of(answer) == ("6.50", "mean of closest pair (2 and 3)")
 
 
-def test_a_third_mark_that_is_no_longer_needed_is_not_handed_out(
+def test_a_third_mark_that_is_no_longer_needed_is_asked_for_where_it_was_given(
     pool: list[User], lead: User
 ) -> None:
+    """All returned marks of a teacher come back at once, or the missing one was a third."""
     made = of_three(pool)
     answer = answers_of(made)[0]
     one, other = both(answer, LOW, MIDDLE)
@@ -224,10 +225,13 @@ def test_a_third_mark_that_is_no_longer_needed_is_not_handed_out(
     back(made, who, lead)
     back(made, one, lead)
     needless = slot_of(answer, SlotKind.THIRD)
-    assert needless not in slots_open_to(who)  # not before the first is there
+    assert needless in slots_open_to(who)
     give(answer, one, MIDDLE)
     assert final_of(answer) == ("6.00", "mean of two")
-    assert not any(slots_open_to(person).exists() for person in (who, other))
+    assert needless in slots_open_to(who)
+    assert not slots_open_to(other).exists()
+    give(answer, who, HIGH)
+    assert final_of(answer) == ("6.00", "mean of two")
 
 
 def test_a_third_mark_that_is_skipped_when_it_is_no_longer_needed(
@@ -252,7 +256,9 @@ def test_a_third_mark_that_is_skipped_when_it_is_no_longer_needed(
     assert not answer.slots.filter(kind=SlotKind.THIRD).exists()
 
 
-def test_a_third_mark_beside_a_mean_of_two_stays(pool: list[User], lead: User) -> None:
+def test_a_third_mark_beside_a_mean_of_two_is_given_again_and_the_mean_stays(
+    pool: list[User], lead: User
+) -> None:
     made = of_three(pool)
     answer = answers_of(made)[0]
     one, _other = both(answer, LOW, MIDDLE)
@@ -260,22 +266,35 @@ def test_a_third_mark_beside_a_mean_of_two_stays(pool: list[User], lead: User) -
     back(made, one, lead)
     give(answer, one, MIDDLE)
     assert final_of(answer) == ("6.00", "mean of two")
-    with pytest.raises(Conflict):
-        back(made, who, lead)
+    assert back(made, who, lead) == (1, 0)
     assert final_of(answer) == ("6.00", "mean of two")
+    assert claimed(who, made).answer == answer
 
 
-def test_what_the_lead_decided_goes_back_only_when_chosen(pool: list[User], lead: User) -> None:
+def test_a_mark_under_a_decision_is_given_again_and_the_decision_stays(
+    pool: list[User], lead: User
+) -> None:
+    """Its teacher cannot tell that the response was decided."""
     made = small_round(pool, scheme=Scheme.TWO_AND_LEAD)
     answer = answers_of(made)[0]
     one, _other = both(answer, LOW, MIDDLE)
     decide(answer, lead, HIGH)
     assert final_of(answer) == ("12.00", "arbitration")
     preview = preview_return(made, one, ReturnChoice(NOW.min.replace(tzinfo=NOW.tzinfo)))
-    assert (preview.marks, preview.finals, preview.kept) == (0, 0, 1)
-    with pytest.raises(Conflict):
-        back(made, one, lead)
-    # the teacher's mark and the lead's decision fall
+    assert (preview.marks, preview.finals, preview.kept) == (1, 0, 1)
+    assert back(made, one, lead) == (1, 0)
+    assert final_of(answer) == ("12.00", "arbitration")
+    give(answer, one, MIDDLE)
+    finalize_due(made, now=later(60))
+    assert final_of(answer) == ("12.00", "arbitration")
+    assert not waiting_for(lead, made, NOW).exists()
+
+
+def test_the_decision_is_withdrawn_too_when_chosen(pool: list[User], lead: User) -> None:
+    made = small_round(pool, scheme=Scheme.TWO_AND_LEAD)
+    answer = answers_of(made)[0]
+    one, _other = both(answer, LOW, MIDDLE)
+    decide(answer, lead, HIGH)
     assert back(made, one, lead, with_arbitrated=True) == (2, 1)
     assert not waiting_for(lead, made, NOW).exists()
     give(answer, one, LOW)
@@ -381,13 +400,14 @@ def newer(question: Question, points: str = "12") -> Rubric:
     return make_rubric(question, (("all of it", points),))
 
 
-def test_the_lead_chooses_what_is_marked_again_under_a_new_rubric(
-    question: Question, pool: list[User], lead: User
+def test_with_one_mark_each_the_lead_chooses_what_is_marked_again(
+    question: Question, teacher: User, lead: User
 ) -> None:
-    made = small_round(pool, 3, question=question)
+    made = small_round([teacher], 3, question=question, scheme=Scheme.SINGLE)
     finalized, marked, fresh = answers_of(made)
-    both(finalized, MIDDLE, MIDDLE)
-    give(marked, planned_pair(marked)[0], MIDDLE)
+    give(finalized, teacher, MIDDLE)
+    give(marked, teacher, MIDDLE)
+    BlindAnswer.objects.filter(pk=marked.pk).update(final=None)
     assert outdated_rubrics(made) == []
     rubric = newer(question)
     (found,) = outdated_rubrics(made)
@@ -399,10 +419,25 @@ def test_the_lead_chooses_what_is_marked_again_under_a_new_rubric(
         answer.refresh_from_db()
         assert answer.rubric
         assert answer.rubric.version == version
-    assert again(made, question, RemarkScope.ALL, lead) == (1, 2, 1)
+    assert again(made, question, RemarkScope.ALL, lead) == (1, 1, 1)
     assert outdated_rubrics(made) == []
     with pytest.raises(Conflict):
         again(made, question, RemarkScope.ALL, lead)
+
+
+def test_with_two_marks_all_responses_move_together(
+    question: Question, pool: list[User], lead: User
+) -> None:
+    made = small_round(pool, 3, question=question)
+    finalized, marked, _fresh = answers_of(made)
+    both(finalized, MIDDLE, MIDDLE)
+    give(marked, planned_pair(marked)[0], MIDDLE)
+    newer(question)
+    for scope in (RemarkScope.UNMARKED, RemarkScope.WITHOUT_FINAL):
+        with pytest.raises(BadInput):
+            again(made, question, scope, lead)
+    assert again(made, question, RemarkScope.ALL, lead) == (3, 3, 1)
+    assert outdated_rubrics(made) == []
     both(finalized, ["7"], ["8"])
     assert final_of(finalized) == ("7.50", "mean of two")
     versions = Mark.objects.filter(slot__answer=finalized).values_list("rubric__version", flat=True)
@@ -417,7 +452,7 @@ def test_what_is_at_hand_returns_and_its_draft_keeps_the_comment(
     content = {"points": ["3", "3", "6"], "total": "", "comment": "clear", "flags": []}
     save_draft(slot, pool[0], sequence=1, content=content, now=NOW)
     newer(question)
-    assert again(made, question, RemarkScope.UNMARKED, lead) == (1, 0, 0)
+    assert again(made, question, RemarkScope.ALL, lead) == (1, 0, 0)
     slot.refresh_from_db()
     assert (slot.holder, slot.lease_until) == (None, None)
     item = desk_item(claimed(pool[0], made), pool[0])
