@@ -94,10 +94,13 @@ class Site:
     def heard(self, page: Page, kind: str, text: str) -> None:
         """Errors of the console are troubles; what the policy blocks is one of them.
 
-        A refusal (4xx) is none: htmx writes it down too, at a moment of its own.
+        A refusal (4xx) is none: htmx writes it down too, at a moment of its own. Nor is a request
+        that a newer one has replaced, which happens on a slow machine; one that failed has an
+        ``htmx:sendError`` beside its ``htmx:afterRequest``.
         """
         refused = "Failed to load resource" in text or "Response Status Error Code 4" in text
-        if kind == "error" and not refused:
+        replaced = text.startswith(("htmx:afterRequest", "htmx:sendAbort"))
+        if kind == "error" and not refused and not replaced:
             self.troubles.append(f"{page.url}: {text}")
 
 
