@@ -53,7 +53,7 @@ class ReportFilter(forms.Form):
     """The toolbar of the report page. Filters have defaults; unknown values are ignored."""
 
     # Parameters of the page that the form does not read.
-    others = frozenset({"part"})
+    others = frozenset({"part", "whole"})
 
     dataset = forms.ChoiceField(label=gettext_lazy("Dataset"))
     model = forms.MultipleChoiceField(label=gettext_lazy("Models"), required=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Count
 
@@ -68,6 +68,11 @@ def kept_value(key: State, make: Callable[[], T], size: Callable[[T], int]) -> T
         found = make()
         _kept.put(key, found, size(found))
     return found
+
+
+def found_value(key: State) -> Any:
+    """Return what ``kept_value`` keeps for *key*, or None; the caller does not change it."""
+    return _kept.get(key)
 
 
 def size_of(reports: Sequence[Report]) -> int:

@@ -103,14 +103,21 @@ class Choices:
 
     def chosen(self, params: ReportParams) -> dict[ModelCondition, int]:
         """Return what *params* chooses, with its colours."""
-        wanted = {
-            run.asked
+        wanted = {run.asked for run in self._wanted(params)}
+        return {asked: colour for asked, colour in self.colours.items() if asked in wanted}
+
+    def answers(self, params: ReportParams) -> int:
+        """Return how many answers the runs have that *params* chooses."""
+        return sum(run.answers for run in self._wanted(params))
+
+    def _wanted(self, params: ReportParams) -> list[RunChoice]:
+        return [
+            run
             for run in self.runs
             if (not params.models or run.asked.model in params.models)
             and (not params.conditions or run.asked.condition in params.conditions)
             and (not params.runs or run.pk in params.runs)
-        }
-        return {asked: colour for asked, colour in self.colours.items() if asked in wanted}
+        ]
 
     @property
     def marker(self) -> str:

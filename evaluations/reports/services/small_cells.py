@@ -8,7 +8,7 @@ from evaluations.facts.looks import record_views
 from evaluations.facts.pairs import pairs_state
 from evaluations.facts.params import ReportParams
 from evaluations.reports.selectors.kept_reports import State, state_of
-from evaluations.reports.selectors.report_pages import Overview
+from evaluations.reports.selectors.report_pages import Opening
 from evaluations.reports.selectors.small_cells import in_few
 from gradeapp.accounts.models import User
 from gradeapp.common.kept import KeptValues
@@ -33,9 +33,9 @@ def note_small_cells(name: str, params: ReportParams, *, acting_user: User) -> N
     _note(seen, state, acting_user)
 
 
-def note_overview(made: Overview, *, acting_user: User) -> None:
+def note_overview(made: Opening, *, acting_user: User) -> None:
     """Keep that somebody saw *made*, as ``note_small_cells``; nothing is computed again."""
-    state = made.state and ("overview", made.state)
+    state = made.state and (type(made).__name__, made.state)
     if not (state and _noted.get((acting_user.pk, state))):
         _note(made.few, state, acting_user)
 
