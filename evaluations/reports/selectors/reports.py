@@ -71,6 +71,9 @@ SCORE_COLUMNS = (
 )
 
 
+ReplyModels = dict[str, dict[str, int]]
+
+
 def build_report(name: str, params: ReportParams) -> Report:
     """Return the report *name*, with the parameters it was made from.
 
@@ -110,23 +113,23 @@ def _build(name: str, params: ReportParams) -> Report:
         return retries_of(counted(rows), retried_responses(params.dataset), params=about)
     keys = cut_keys(params.by) if name == "cuts" else ()
     if name in OF_SETTINGS:
-        return _of_groups(name, params, keys)
+        return _of_all_models(name, replace(params, marker=params.marker or TEACHERS))
     markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
-    (made,) = kept(
-        name,
-        params,
-        (markers, changed_models(params)),
-        lambda: [
-            _converted(params, markers) if name == "converted" else _of_groups(name, params, keys)
-        ],
-    )
+    named = changed_models(params)
+
+    def make() -> list[Report]:
+        if name == "converted":
+            return [_converted(params, markers, named)]
+        return [_of_groups(name, params, keys, named)]
+
+    (made,) = kept(name, params, (markers, named), make)
     if name == "converted":
         # Not kept with the others: a sample changes without a change of the facts.
         return replace(made, rows=[*made.rows, *estimated_rows(params)])
     return made
 
 
-def _converted(params: ReportParams, markers: Sequence[str]) -> Report:
+def _converted(params: ReportParams, markers: Sequence[str], named: ReplyModels) -> Report:
     """Return report ``converted`` with rows for each of *markers*."""
     about, rows = About(), []
     there = questions_by_subject(params)
@@ -140,14 +143,14 @@ def _converted(params: ReportParams, markers: Sequence[str]) -> Report:
             frames.append(frame_of(counted(groups), one))
         made = converted_of(frames, marker=params.marker or None).rows
         rows += with_answered(made, frames[0], there)
-    return Report("converted", asked_params(params) | about.numbers(), rows)
+    return Report("converted", asked_params(params, named) | about.numbers(), rows)
 
 
-def _of_groups(name: str, params: ReportParams, keys: Sequence[str]) -> Report:
+def _of_groups(name: str, params: ReportParams, keys: Sequence[str], named: ReplyModels) -> Report:
     """Return a report of one marker that is computed from sums by question."""
     # The answers of two markers are never pooled.
     one = replace(params, marker=params.marker or TEACHERS)
-    if name == "leakage" or name in OF_SETTINGS:
+    if name == "leakage":
         return _of_all_models(name, one)
     detail = DETAILS.get(name, Detail.QUESTIONS)
     about, rows = About(), []
@@ -156,7 +159,7 @@ def _of_groups(name: str, params: ReportParams, keys: Sequence[str]) -> Report:
         about.add(groups)
         rows += _rows(name, groups, part, keys)
     # Marks by people and judges are not in ``repeats``, so it names no marker of its own.
-    asked = asked_params(params if name == "repeats" else one)
+    asked = asked_params(params if name == "repeats" else one, named)
     return Report(name, asked | about.numbers(), rows)
 
 
@@ -208,17 +211,20 @@ def report_params(params: ReportParams, rows: list[ScoredAnswer]) -> dict[str, o
     }
 
 
-def asked_params(params: ReportParams) -> dict[str, object]:
+def asked_params(params: ReportParams, named: ReplyModels | None = None) -> dict[str, object]:
     """Return *params* as JSON, with ``reply_models`` of conditions that named several models.
 
-    These are by model and condition the names that replies gave for the model, with their numbers.
+    *named* are the ``changed_models``, if they are known.
     """
-    named = changed_models(params)
+    named = changed_models(params) if named is None else named
     return params.as_dict() | ({"reply_models": named} if named else {})
 
 
-def changed_models(params: ReportParams) -> dict[str, dict[str, int]]:
-    """Return ``reply_models`` of ``asked_params``."""
+def changed_models(params: ReportParams) -> ReplyModels:
+    """Return, by model and condition, the names that replies gave for the model with their numbers.
+
+    Of those whose replies named several.
+    """
     answered = Run.objects.filter(params.of_runs(), purpose=RunPurpose.ANSWER)
     chosen = Condition.objects.filter(runs__in=answered).select_related("language_model")
     asked = {one.pk: str(one) for one in chosen.distinct()}

@@ -273,8 +273,11 @@ def killed_and_worked_on(
     assert Job.objects.filter(run=run, status="done").count() < 30
     also(run)
     with override_settings(VAR_DIR=Path(environment["GRADEAPP_VAR"])):  # the same machine
-        assert look_for_work() == [run.pk]
-        work_on_run(run.pk)
+        # On a slow machine the replies that had arrived may have been all that was missing.
+        is_left = look_for_work() == [run.pk]
+        assert is_left == run.jobs.exclude(status="done").exists()
+        if is_left:
+            work_on_run(run.pk)
 
 
 @pytest.mark.django_db(transaction=True)
