@@ -60,6 +60,9 @@ _MAY_SAY_NO_IMAGES = frozenset({400, 404, 415, 422, 500, 501})
 
 _HTML = re.compile(r"<(?:!doctype html|html|head|body|title|h1)\b")
 LONGEST_TEXT = 2048
+# Whoever asks to wait longer, in seconds, is asked again after a week. Later times do not fit
+# everywhere, and nobody would see the end of the wait.
+LONGEST_ASKED = 7 * 86_400.0
 NO_MESSAGE = "the endpoint sent no error message in a known format"
 # A body may be 20 MB: only its start is read. More is read than is kept, so that a key that this
 # limit cuts in half is not kept.
@@ -104,7 +107,8 @@ def _no_message(body: str) -> str:
 def retry_after(value: str | None, now: datetime) -> float | None:
     """Return the seconds that a Retry-After header (seconds or an HTTP date) asks to wait.
 
-    None if it is absent, negative, not finite or not readable; 0 for a date in the past.
+    At most ``LONGEST_ASKED``. None if it is absent, negative, not finite or not readable; 0 for a
+    date in the past.
     """
     if value is None:
         return None
@@ -113,11 +117,11 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     except ValueError:
         try:
             time = parsedate_to_datetime(value)
-        except ValueError:
+        except (ValueError, OverflowError):  # a year of 20 digits
             return None
         time = time if time.tzinfo else time.replace(tzinfo=UTC)
-        return max(0.0, (time - now).total_seconds())
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+        seconds = max(0.0, (time - now).total_seconds())
+    return min(seconds, LONGEST_ASKED) if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def _kind(status: int, error: Mapping[str, Any]) -> FailureKind:

@@ -29,6 +29,7 @@ from evaluations.llm.rate_headers import rate_report
 from evaluations.llm.replies import read_reply
 from evaluations.llm.transport import CheckedTransport
 from gradeapp.common.masking import SecretMask
+from gradeapp.common.strict_json import check_depth
 
 # The longest list of models that is read.
 MOST_MODELS = 10_000
@@ -148,11 +149,13 @@ class OpenAIChat:
         try:
             async with asyncio.timeout(self._limits.deadline):
                 response = await self._client.get("/models", cast_to=httpx2.Response)
-                listed = json.loads(response.content)["data"]
-                return [str(one["id"]) for one in listed][:MOST_MODELS]
+                text = response.content.decode("utf-8")
+                check_depth(text, "list")
+                listed = json.loads(text)["data"][:MOST_MODELS]
+                return [self.mask.text(str(one["id"])) for one in listed]
         except (APIStatusError, APIConnectionError, aiohttp.ClientError, TimeoutError):
             return None
-        except (ValueError, KeyError, TypeError):
+        except (ChatFailure, ValueError, KeyError, TypeError):
             return None
 
     async def _bound(self, response: httpx2.Response) -> None:

@@ -434,6 +434,19 @@ def test_failures_are_tried_again_later(endpoint: Endpoint, server: ScriptedServ
     assert (batch.failures, batch.error) == (0, "")
 
 
+@pytest.mark.parametrize("asked", ["1e300", "300000000000", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_an_endless_wait_is_a_week(endpoint: Endpoint, server: ScriptedServer, asked: str) -> None:
+    """It raised an error in the worker, which uploaded the file again and again."""
+    run = by_api(endpoint)
+    server.batches.faults = [(503, {"error": {"message": "busy"}})]
+    server.batches.headers = (("Retry-After", asked),)
+    look(run)
+    batch = Batch.objects.get()
+    assert batch.next_at is not None
+    days = (batch.next_at - database_now()) / timedelta(days=1)
+    assert (batch.state, round(days, 2)) == (BatchState.WAITING, 7)
+
+
 def test_a_created_batch_is_found_although_its_creation_was_not_confirmed(
     endpoint: Endpoint, server: ScriptedServer
 ) -> None:
