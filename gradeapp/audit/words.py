@@ -184,6 +184,8 @@ DETAILS: Words = {
     "base_url": ("address", "接口地址"),
     "based_on": ("based on", "依据"),
     "batch": ("batch", "批次"),
+    "email": ("mail address", "邮箱"),
+    "invited_email": ("mail address in the invitation", "邀请中的邮箱"),
     "repeat": ("repeat", "第几次作答"),
     "requests": ("requests", "请求数"),
     "before": ("before", "变更前"),
