@@ -74,6 +74,7 @@ TAGS: Words = {
     Tag.STUDY_STARTED: ("Study started", "启动研究"),
     Tag.SPENDING_CAP: ("Spending cap changed", "变更费用上限"),
     Tag.ACCOUNT_SAVED: ("Limits of a provider account changed", "变更服务商账户限额"),
+    Tag.ACCOUNT_REOPENED: ("Wait of a provider account ended", "解除服务商账户的等待"),
     Tag.RUN_PAUSED: ("Run paused", "暂停运行"),
     Tag.STUDY_BUDGET: ("Budget of a study changed", "变更研究预算"),
     Tag.ROUND_PLANNED: ("Round planned", "建立评卷任务"),
