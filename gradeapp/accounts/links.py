@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, models, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -163,8 +164,8 @@ def accept_invitation(token: str, username: str, password: str, email: str = "")
 
     *email* is the address that the person has chosen, whatever the invitation says: whoever has it
     can log in by it. Raises what ``find`` raises, and BadInput (``taken``) if the name is taken, in
-    whatever case, or can pass for another, or (``email``) if another person has the address that
-    is not that of the invitation; the link then still works.
+    whatever case, is the address of another person, or can pass for another, or (``email``) if
+    another person has the address that is not that of the invitation; the link then still works.
     """
     link = find(token, LinkKind.INVITATION)
     others = User.objects.filter(email__iexact=email)
@@ -180,7 +181,8 @@ def accept_invitation(token: str, username: str, password: str, email: str = "")
         with transaction.atomic():
             # Two people at once choose their names one after the other.
             list(Group.objects.select_for_update().order_by("pk"))
-            if User.objects.filter(username__iexact=username).exists():
+            same = Q(username__iexact=username) | Q(email__iexact=username)
+            if User.objects.filter(same).exists():
                 raise taken
             _use(link)
             user = User(username=username, display_name=link.display_name, email=email)

@@ -318,6 +318,20 @@ def test_a_forgotten_password_by_mail_says_the_same_to_everybody(
     assert [given[1] for given in asked[-2:]] == ["http://testserver/", "http://testserver:8443/"]
 
 
+def test_a_username_that_is_the_address_of_another_stops_no_mail(
+    teacher: User, lead: User, admin: User
+) -> None:
+    User.objects.filter(pk=teacher.pk).update(email="tao@example.org")
+    User.objects.filter(pk=lead.pk).update(email="eve@example.org", username="Tao@example.org")
+    tasks.send_reset_link("tao@example.org", "http://testserver/", "en")
+    assert [one.to for one in mail.outbox] == [["tao@example.org"]]
+    tasks.send_reset_link("Tao@example.org", "http://testserver/", "en")
+    assert [one.to for one in mail.outbox[1:]] == [["eve@example.org"], ["tao@example.org"]]
+    link = invitation_from(logged_in(admin))
+    assert "This username is taken" in use(link, "EVE@example.org").text
+    assert use(link, "li@example.org", email="li@example.org")["Location"] == "/"
+
+
 def test_a_first_password_is_changed_before_anything_else(teacher: User) -> None:
     User.objects.filter(pk=teacher.pk).update(must_change_password=True)
     client = logged_in(teacher)
