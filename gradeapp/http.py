@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -26,6 +27,7 @@ from gradeapp.common.refusals import Refusal
 from gradeapp.common.storable import storable
 from gradeapp.start_rules import is_loopback
 
+SESSION_KEY = re.compile("[a-z0-9]+")
 PAGE_METHODS = ("GET", "HEAD", "POST")
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -73,6 +75,18 @@ def this_machine_alone(get_response: GetResponse) -> GetResponse:
             return get_response(request)
         sentence = "The demo and DEBUG are for the machine that they run on.\n"
         return HttpResponse(sentence, status=403, content_type="text/plain")
+
+    return middleware
+
+
+def plain_session_keys(get_response: GetResponse) -> GetResponse:
+    """A cookie that names no session, as one with NUL, which PostgreSQL refuses, is not there."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        name = settings.SESSION_COOKIE_NAME
+        if name in request.COOKIES and not SESSION_KEY.fullmatch(request.COOKIES[name]):
+            del request.COOKIES[name]
+        return get_response(request)
 
     return middleware
 

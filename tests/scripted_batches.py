@@ -26,6 +26,7 @@ class FaultyBatches(ScriptedBatches):
     without: frozenset[str] = frozenset()
     meets: Callable[[str], None] = lambda step: None
     faults: list[Answer] = field(default_factory=list)
+    headers: tuple[tuple[str, str], ...] = ()  # of all answers
 
     def step(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Step | None:
         found = super().step(method, path, headers, body)

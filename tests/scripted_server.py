@@ -217,10 +217,15 @@ async def read_request(reader: asyncio.StreamReader) -> Received | None:
     return Received(method, rest.partition(" ")[0], headers, await reader.readexactly(int(length)))
 
 
-def write_json(writer: asyncio.StreamWriter, status: int, value: object) -> None:
+def write_json(
+    writer: asyncio.StreamWriter,
+    status: int,
+    value: object,
+    headers: Iterable[tuple[str, str]] = (),
+) -> None:
     """Write a well-formed response; bytes as they are."""
     body = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
-    writer.write(_head(status, len(body), ()) + body)
+    writer.write(_head(status, len(body), headers) + body)
 
 
 async def write_faulty(writer: asyncio.StreamWriter, fault: Fault, completion: Any) -> bool:
@@ -318,6 +323,7 @@ class ScriptedEndpoint:
         self.faults = faults
         self.ledger = Ledger(ledger, keep=keep)
         self.lists_models = True
+        self.models_list: object | None = None  # in place of the usual one; bytes as they are
         self.batches = FaultyBatches(self.ledger.bill)
         self.requests: list[Received] = []
         self.in_flight = 0
@@ -367,12 +373,13 @@ class ScriptedEndpoint:
             write_json(writer, 401, error_of("Incorrect API key provided", "invalid_api_key"))
         elif (received.method, received.path) == ("GET", "/v1/models") and self.lists_models:
             model = {"id": MODEL_NAME, "object": "model", "owned_by": "gradeapp"}
-            write_json(writer, 200, {"object": "list", "data": [model]})
+            usual = {"object": "list", "data": [model]}
+            write_json(writer, 200, usual if self.models_list is None else self.models_list)
         elif (received.method, received.path) == ("POST", "/v1/chat/completions"):
             return await self._chat(received, writer)
         else:
             named = (received.method, received.path, received.headers, received.body)
-            write_json(writer, *self.batches.answer(*named))
+            write_json(writer, *self.batches.answer(*named), self.batches.headers)
         return True
 
     async def _chat(self, received: Received, writer: asyncio.StreamWriter) -> bool:

@@ -175,6 +175,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "runs:spending": C.OPERATE,
     "runs:account-new": C.OPERATE,
     "runs:account": C.OPERATE,
+    "runs:account-end-wait": (NOBODY, C.OPERATE),
     "runs:resume": C.START_RUNS,
     "runs:retry": C.START_RUNS,
     "runs:judge": C.START_RUNS,

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
@@ -59,3 +61,14 @@ def test_text_becomes_html_in_one_module() -> None:
         if re.search(r"\bmark_safe\(", file.read_text(encoding="utf-8"))
     }
     assert places == {"gradeapp/rendering/render.py"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("key", ['"abcdefgh\\000abc"', "abcdefgh abc", "abcdefgh.abc"])
+def test_a_cookie_that_names_no_session_reaches_no_database(client: Client, key: str) -> None:
+    """PostgreSQL refuses NUL, so that anybody could have a page answer 500."""
+    sent = {"HTTP_COOKIE": f"{settings.SESSION_COOKIE_NAME}={key}"}
+    with CaptureQueriesContext(connection) as asked:
+        for address in ("/", "/login/", "/api/v1/questions/"):
+            assert client.get(address, **sent).status_code < 500
+    assert not [one for one in asked.captured_queries if "abcdefgh" in one["sql"]]

@@ -28,6 +28,7 @@ from gradeapp.common.hidden_tex import drawn_tex, visible_tex
 from gradeapp.common.hidden_text import hidden_kinds
 from gradeapp.rendering import Kind, render_text
 from gradeapp.rendering.render import rendered
+from gradeapp.rendering.source import tex_like
 from questions.rules.part_marks import item_parts
 from questions.rules.rubric_draft import propose
 
@@ -96,6 +97,20 @@ def seconds(reader: Callable[[str], object], text: str) -> float:
             reader(text + "x" * number)  # another text, for what else keeps answers
         times.append(time.process_time() - started)
     return min(times)
+
+
+@pytest.mark.parametrize("text", ["1" + "," * 40_000, "1" + ", " * 20_000, "1" + "." * 40_000])
+def test_an_amount_is_read_in_linear_time(text: str) -> None:
+    """20,000 commas took three seconds."""
+    least = 0.02
+    assert seconds(tex_like, text) < 9 * max(seconds(tex_like, text[: len(text) // 4]), least)
+
+
+def test_what_is_an_amount() -> None:
+    for text in ("5 per item", " 1,000.50, or", "5) of", "5;\nof"):
+        assert not tex_like(text), text
+    for text in ("5", "5x", "1,000ab", "5 x", "5.ab"):
+        assert tex_like(text), text
 
 
 @pytest.mark.parametrize("name", READERS)

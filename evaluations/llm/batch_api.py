@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 import httpx2
 
 from evaluations.llm.batch_files import ADDRESS, MOST_REQUESTS
-from evaluations.llm.classify import what_it_is
+from evaluations.llm.classify import scrub, what_it_is
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
 from evaluations.llm.replies import kept_part
+from gradeapp.common.masking import SecretMask
 from gradeapp.common.strict_json import check_depth
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class BatchAPI:
     def upload(self, file: BinaryIO, name: str) -> str:
         """Upload *file*, and return the endpoint's id of it."""
 
-        async def made(client: AsyncOpenAI) -> str:
+        async def made(chat: OpenAIChat, client: AsyncOpenAI) -> str:
             sent = await client.post(
                 "/files",
                 cast_to=httpx2.Response,
@@ -85,18 +86,18 @@ class BatchAPI:
                 files=[("file", (name, file))],
                 options={"headers": {"Content-Type": "multipart/form-data"}},
             )
-            return _understood(sent, lambda said: _id(said.get("id")))
+            return _understood(sent, chat.mask, lambda said: _id(said.get("id")))
 
         return self._call(UPLOAD, made)
 
     def create(self, input_file: str, ours: str) -> RemoteBatch:
         """Create a batch of an uploaded file; *ours* is the name by which ``find`` finds it."""
 
-        async def made(client: AsyncOpenAI) -> RemoteBatch:
+        async def made(chat: OpenAIChat, client: AsyncOpenAI) -> RemoteBatch:
             wanted = {"input_file_id": input_file, "endpoint": ADDRESS, "completion_window": "24h"}
             body = {**wanted, "metadata": {OURS: ours}}
             created = await client.post("/batches", cast_to=httpx2.Response, body=body)
-            return _understood(created, _read)
+            return _understood(created, chat.mask, lambda said: _read(said, chat.mask))
 
         return self._call(SMALL, made)
 
@@ -110,7 +111,7 @@ class BatchAPI:
         def matches(one: RemoteBatch) -> bool:
             return one.ours == ours or (bool(input_file) and one.input_file == input_file)
 
-        async def found(client: AsyncOpenAI) -> RemoteBatch | None:
+        async def found(chat: OpenAIChat, client: AsyncOpenAI) -> RemoteBatch | None:
             after: dict[str, Any] = {}
             seen: set[str] = set()
             for _page in range(MOST_PAGES):
@@ -119,7 +120,9 @@ class BatchAPI:
                     cast_to=httpx2.Response,
                     options={"params": {"limit": PAGE, **after}},
                 )
-                batches, more = _understood(page, _read_page)
+                batches, more = _understood(
+                    page, chat.mask, lambda said: _read_page(said, chat.mask)
+                )
                 ours_here = [one for one in batches if matches(one)]
                 if ours_here:
                     return min(ours_here, key=lambda one: one.created_at)
@@ -136,49 +139,52 @@ class BatchAPI:
     def state(self, remote_id: str) -> RemoteBatch:
         """Return the batch as it is now."""
 
-        async def read(client: AsyncOpenAI) -> RemoteBatch:
+        async def read(chat: OpenAIChat, client: AsyncOpenAI) -> RemoteBatch:
             batch = await client.get(f"/batches/{_id(remote_id)}", cast_to=httpx2.Response)
-            return _understood(batch, _read)
+            return _understood(batch, chat.mask, lambda said: _read(said, chat.mask))
 
         return self._call(SMALL, read)
 
     def cancel(self, remote_id: str) -> RemoteBatch:
         """Ask the endpoint to end the batch; what is answered by then has to be fetched."""
 
-        async def cancelled(client: AsyncOpenAI) -> RemoteBatch:
+        async def cancelled(chat: OpenAIChat, client: AsyncOpenAI) -> RemoteBatch:
             address = f"/batches/{_id(remote_id)}/cancel"
             batch = await client.post(address, cast_to=httpx2.Response)
-            return _understood(batch, _read)
+            return _understood(batch, chat.mask, lambda said: _read(said, chat.mask))
 
         return self._call(SMALL, cancelled)
 
-    def fetch(self, file_id: str, into: BinaryIO) -> Callable[[bytes], bytes]:
-        """Write a file of replies *into* a file; return what masks our key in a line of it."""
-        masked: list[Callable[[bytes], bytes]] = []
+    def fetch(self, file_id: str, into: BinaryIO) -> SecretMask:
+        """Write a file of replies *into* a file; return what masks our key in it."""
 
-        async def fetch() -> None:
+        async def fetch() -> SecretMask:
             async with self._open(FETCH) as chat, chat.call() as client:
-                masked.append(chat.masked)
                 content = client.files.with_streaming_response.content(file_id)
                 async with content as response:
                     async for chunk in response.iter_bytes(65536):
                         into.write(chunk)
+            return chat.mask
 
-        asyncio.run(fetch())
-        return masked[0]
+        return asyncio.run(fetch())
 
-    def _call(self, limits: Limits, make: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
+    def _call(self, limits: Limits, make: Callable[[OpenAIChat, AsyncOpenAI], Awaitable[T]]) -> T:
         async def call() -> T:
             async with self._open(limits) as chat, chat.call() as client:
-                return await make(client)
+                return await make(chat, client)
 
         return asyncio.run(call())
 
 
-def _understood(answer: httpx2.Response, read: Callable[[Mapping[str, Any]], T]) -> T:
-    """Return what *read* makes of the JSON object that came. Raises ``ChatFailure`` (malformed)."""
+def _understood(
+    answer: httpx2.Response, mask: SecretMask, read: Callable[[Mapping[str, Any]], T]
+) -> T:
+    """Return what *read* makes of the JSON object that came, with our key masked in it.
+
+    Raises ``ChatFailure`` (malformed).
+    """
     try:
-        text = answer.content.decode("utf-8")
+        text = mask.raw(answer.content).decode("utf-8")
         check_depth(text, "body")
         return read(_object(json.loads(text)))
     except ValueError:
@@ -201,16 +207,16 @@ def _id(given: Any) -> str:
     return given
 
 
-def _read_page(page: Mapping[str, Any]) -> tuple[list[RemoteBatch], bool]:
+def _read_page(page: Mapping[str, Any], mask: SecretMask) -> tuple[list[RemoteBatch], bool]:
     """Return the batches of a page of the list, and whether there are more pages."""
     rows = page.get("data")
     if not isinstance(rows, list):
         raise ValueError("no list of batches")
-    return [_read(_object(one)) for one in rows], bool(page.get("has_more"))
+    return [_read(_object(one), mask) for one in rows], bool(page.get("has_more"))
 
 
-def _read(batch: Mapping[str, Any]) -> RemoteBatch:
-    """Return what an endpoint says of a batch. Raises ValueError if it is none."""
+def _read(batch: Mapping[str, Any], mask: SecretMask) -> RemoteBatch:
+    """Return what an endpoint says of a batch, keys masked. Raises ValueError if it is none."""
     state = batch.get("status")
     if not isinstance(state, str) or not state:
         raise ValueError("a batch has a state")
@@ -222,14 +228,14 @@ def _read(batch: Mapping[str, Any]) -> RemoteBatch:
     answered = counts.get("completed") if isinstance(counts, dict) else None
     return RemoteBatch(
         id=_id(batch.get("id")),
-        state=state[:40],
+        state=scrub(state, mask)[:40],
         input_file=str(batch.get("input_file_id") or ""),
         output_file=_id(output) if output else "",
         error_file=_id(errors) if errors else "",
         ours=str(metadata.get(OURS) or "") if isinstance(metadata, dict) else "",
         created_at=float(created),
         answered=answered if answered in range(MOST_REQUESTS + 1) else None,
-        text=_errors(batch.get("errors")),
+        text=scrub(_errors(batch.get("errors")), mask)[:400],
     )
 
 
@@ -237,4 +243,4 @@ def _errors(said: Any) -> str:
     """Return the messages of a batch that was not taken; "" if there are none."""
     rows = said.get("data") if isinstance(said, dict) else None
     found = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
-    return "; ".join(str(one.get("message") or one.get("code")) for one in found)[:400]
+    return "; ".join(str(one.get("message") or one.get("code")) for one in found)

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, BinaryIO, Final
 
-from evaluations.llm.classify import failure_of
+from evaluations.llm.classify import NO_SECRET, failure_of
 from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
 from evaluations.llm.replies import read_reply
+from gradeapp.common.masking import SecretMask, mask_keys
 from gradeapp.common.strict_json import check_depth
 
 MOST_REQUESTS = 50_000
@@ -52,8 +53,10 @@ def request_line(
     return json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def read_lines(lines: Iterable[bytes], now: datetime) -> Iterator[BatchLine | BadLine]:
-    """Yield what each line says; blank lines are passed over."""
+def read_lines(
+    lines: Iterable[bytes], now: datetime, mask: SecretMask = NO_SECRET
+) -> Iterator[BatchLine | BadLine]:
+    """Yield what each line says, with our key masked by *mask*; blank lines are passed over."""
     for number, line in enumerate(lines, 1):
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
@@ -63,12 +66,12 @@ def read_lines(lines: Iterable[bytes], now: datetime) -> Iterator[BatchLine | Ba
             yield BadLine(number, "The line is longer than 20 MB.")
             continue
         try:
-            yield _read(line, now)
+            yield _read(mask.raw(line), now, mask)
         except (ValueError, KeyError, TypeError):
             yield BadLine(number, "The line is not a reply of a batch file.")
 
 
-def _read(line: bytes, now: datetime) -> BatchLine:
+def _read(line: bytes, now: datetime, mask: SecretMask) -> BatchLine:
     """Raise ValueError, KeyError or TypeError if *line* is not a reply."""
     text = line.decode("utf-8")
     check_depth(text, "line")
@@ -77,23 +80,24 @@ def _read(line: bytes, now: datetime) -> BatchLine:
     if not isinstance(custom_id, str):
         raise TypeError("a custom_id is a text")
     if said.get("error"):
-        return BatchLine(custom_id, _failure(said["error"]))
+        return BatchLine(custom_id, _failure(said["error"], mask))
     answer = said["response"]
     status, request_id = int(str(answer["status_code"])), str(answer.get("request_id") or "")
     if not 100 <= status <= 599:
         raise ValueError("no status of HTTP")
     body = json.dumps(answer["body"], ensure_ascii=False)
     if status != 200:
-        return BatchLine(custom_id, failure_of(status, {}, body, now=now, secret=None))
+        return BatchLine(custom_id, failure_of(status, {}, body, now=now, mask=mask))
     try:
-        reply = read_reply(body.encode("utf-8", "replace"), request_id)
+        reply = read_reply(body.encode("utf-8", "replace"), request_id, mask)
     except ChatFailure as failure:
         return BatchLine(custom_id, failure)
     return BatchLine(custom_id, reply)
 
 
-def _failure(error: Mapping[str, Any]) -> ChatFailure:
-    code, text = str(error.get("code") or ""), str(error.get("message") or "")
+def _failure(error: Mapping[str, Any], mask: SecretMask) -> ChatFailure:
+    code, text = (str(error.get(name) or "") for name in ("code", "message"))
+    text = mask_keys(mask.text(text)[:8000])
     if code in NOT_BEGUN:
         return not_begun(text or code)
     return ChatFailure(FailureKind.SERVER, f"{code}: {text}"[:2000], may_have_been_billed=False)

@@ -70,11 +70,13 @@ class BoundedBody(httpx2.AsyncByteStream):
 
 
 def bound(response: httpx2.Response, limit: int) -> None:
-    """Limit the body of *response*, which was not read yet, to *limit* bytes.
+    """Limit the body of *response*, which was not read yet, to *limit* bytes of UTF-8.
 
-    Requests ask for no compression. gzip and deflate are decompressed anyway; raises
+    No other charset is believed: some raise errors, and decoding some takes hours. Requests ask for
+    no compression. gzip and deflate are decompressed anyway; raises
     ``ChatFailure`` (malformed) for any other encoding.
     """
+    response.encoding = "utf-8"
     encoding = response.headers.pop("content-encoding", "").strip().lower()
     if encoding not in {"", "identity", *_WINDOW_BITS}:
         text = f"the answer came in an encoding that was not asked for: {encoding[:40]}"

@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from evaluations.llm.client import ChatFailure, FailureKind
-from gradeapp.common.masking import MASK, mask_keys
+from gradeapp.common.masking import SecretMask, mask_keys
 from gradeapp.common.strict_json import check_depth
 
 _BY_CODE = {
@@ -60,10 +60,14 @@ _MAY_SAY_NO_IMAGES = frozenset({400, 404, 415, 422, 500, 501})
 
 _HTML = re.compile(r"<(?:!doctype html|html|head|body|title|h1)\b")
 LONGEST_TEXT = 2048
+# Whoever asks to wait longer, in seconds, is asked again after a week. Later times do not fit
+# everywhere, and nobody would see the end of the wait.
+LONGEST_ASKED = 7 * 86_400.0
 NO_MESSAGE = "the endpoint sent no error message in a known format"
 # A body may be 20 MB: only its start is read. More is read than is kept, so that a key that this
 # limit cuts in half is not kept.
 _READ_AT_MOST = 4 * LONGEST_TEXT
+NO_SECRET = SecretMask(None)
 
 
 def failure_of(
@@ -72,12 +76,12 @@ def failure_of(
     body: str,
     *,
     now: datetime,
-    secret: str | None = None,
+    mask: SecretMask = NO_SECRET,
 ) -> ChatFailure:
     """Return the failure for a response with *status* (anything but 2xx).
 
-    *headers* has lower-case names. *now* (aware) turns a Retry-After date into seconds. *secret* is
-    the key that was sent; it is masked in the text. Of the body only the message of an error object
+    *headers* has lower-case names. *now* (aware) turns a Retry-After date into seconds. *mask*
+    masks the key that was sent in the text. Of the body only the message of an error object
     becomes the text: the endpoint may be a service whose pages nobody here may read.
     """
     error = _error_object(body)
@@ -87,10 +91,10 @@ def failure_of(
         text = "the endpoint answered with a redirect, which is never followed"
     return ChatFailure(
         _kind(status, error),
-        scrub(text, secret),
+        scrub(text, mask),
         http_status=status,
         retry_after=retry_after(headers.get("retry-after"), now),
-        request_id=scrub(headers.get("x-request-id", ""), secret),
+        request_id=scrub(headers.get("x-request-id", ""), mask),
     )
 
 
@@ -103,7 +107,8 @@ def _no_message(body: str) -> str:
 def retry_after(value: str | None, now: datetime) -> float | None:
     """Return the seconds that a Retry-After header (seconds or an HTTP date) asks to wait.
 
-    None if it is absent, negative, not finite or not readable; 0 for a date in the past.
+    At most ``LONGEST_ASKED``. None if it is absent, negative, not finite or not readable; 0 for a
+    date in the past.
     """
     if value is None:
         return None
@@ -112,11 +117,11 @@ def retry_after(value: str | None, now: datetime) -> float | None:
     except ValueError:
         try:
             time = parsedate_to_datetime(value)
-        except ValueError:
+        except (ValueError, OverflowError):  # a year of 20 digits
             return None
         time = time if time.tzinfo else time.replace(tzinfo=UTC)
-        return max(0.0, (time - now).total_seconds())
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+        seconds = max(0.0, (time - now).total_seconds())
+    return min(seconds, LONGEST_ASKED) if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def _kind(status: int, error: Mapping[str, Any]) -> FailureKind:
@@ -165,14 +170,13 @@ def _error_object(body: str) -> dict[str, Any]:
     return parsed if {"code", "type", "object"} & parsed.keys() else {}
 
 
-def scrub(text: str, secret: str | None = None) -> str:
+def scrub(text: str, mask: SecretMask = NO_SECRET) -> str:
     """Return *text* with keys masked and NUL removed, at most 2 kB of UTF-8.
 
     Providers repeat parts of the key in the body of a 401, and proxies repeat the whole request.
     Masks ``sk-...``, ``Bearer ...``, ``Basic ...``, ``api_key=...``, the user part of a URL, and
-    *secret* itself.
+    what *mask* masks.
     """
-    text = text[:_READ_AT_MOST].replace("\x00", "")
-    if secret:
-        text = text.replace(secret, MASK)
+    # The mask comes first: a key at the end of what is read must not leave its beginning.
+    text = mask.text(text)[:_READ_AT_MOST].replace("\x00", "")
     return mask_keys(text).encode("utf-8", "replace")[:LONGEST_TEXT].decode("utf-8", "ignore")

@@ -28,7 +28,8 @@ from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureK
 from evaluations.llm.rate_headers import rate_report
 from evaluations.llm.replies import read_reply
 from evaluations.llm.transport import CheckedTransport
-from gradeapp.common.masking import MASK
+from gradeapp.common.masking import SecretMask
+from gradeapp.common.strict_json import check_depth
 
 # The longest list of models that is read.
 MOST_MODELS = 10_000
@@ -57,7 +58,8 @@ class OpenAIChat:
     ) -> None:
         self.model = model
         self._limits = limits or Limits()
-        self._secret = api_key or None
+        # People read what is stored, and a proxy may repeat our key.
+        self.mask = SecretMask(api_key)
         self._transport = CheckedTransport(
             scheme=urlsplit(base_url).scheme,
             networks=networks,
@@ -119,7 +121,7 @@ class OpenAIChat:
         except APIStatusError as error:
             raise self._refused(error.response) from None
         except ChatFailure as failure:  # of a body that is too large, or badly compressed
-            failure.body = self.masked(failure.body.encode()).decode()
+            failure.body = self.mask.text(failure.body)
             raise
         except aiohttp.ClientError as error:
             raise self._broken(error) from None
@@ -138,8 +140,8 @@ class OpenAIChat:
             response = await client.post(
                 self._chat_url, cast_to=httpx2.Response, body=body, options=self._options
             )
-        request_id = self.masked(response.headers.get("x-request-id", "").encode()).decode()
-        reply = read_reply(self.masked(response.content), request_id)
+        request_id = self.mask.text(response.headers.get("x-request-id", ""))
+        reply = read_reply(self.mask.raw(response.content), request_id, self.mask)
         return replace(reply, rate=rate_report(_lower(response.headers)))
 
     async def models(self) -> list[str] | None:
@@ -147,16 +149,14 @@ class OpenAIChat:
         try:
             async with asyncio.timeout(self._limits.deadline):
                 response = await self._client.get("/models", cast_to=httpx2.Response)
-                listed = json.loads(response.content)["data"]
-                return [str(one["id"]) for one in listed][:MOST_MODELS]
+                text = response.content.decode("utf-8")
+                check_depth(text, "list")
+                listed = json.loads(text)["data"][:MOST_MODELS]
+                return [self.mask.text(str(one["id"])) for one in listed]
         except (APIStatusError, APIConnectionError, aiohttp.ClientError, TimeoutError):
             return None
-        except (ValueError, KeyError, TypeError):
+        except (ChatFailure, ValueError, KeyError, TypeError):
             return None
-
-    def masked(self, text: bytes) -> bytes:
-        """Return *text* without our key, which a proxy may repeat: people read what is stored."""
-        return text.replace(self._secret.encode(), MASK.encode()) if self._secret else text
 
     async def _bound(self, response: httpx2.Response) -> None:
         # Only a reply that was asked for may be larger than a usual one.
@@ -169,7 +169,7 @@ class OpenAIChat:
             _lower(response.headers),
             response.text,
             now=datetime.now(UTC),
-            secret=self._secret,
+            mask=self.mask,
         )
 
     def _broken(self, error: aiohttp.ClientError) -> ChatFailure:
@@ -183,7 +183,7 @@ class OpenAIChat:
                 text = f"there are no trusted CA certificates; {text}"
             return ChatFailure(FailureKind.CERTIFICATE, text)
         if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-            return ChatFailure(FailureKind.CONNECT, scrub(str(error), self._secret))
+            return ChatFailure(FailureKind.CONNECT, scrub(str(error), self.mask))
         if isinstance(error, aiohttp.ServerTimeoutError):
             return self._unknown(FailureKind.TIMEOUT, str(error))
         if isinstance(error, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError):
@@ -192,7 +192,7 @@ class OpenAIChat:
         return self._unknown(FailureKind.MALFORMED, f"not valid HTTP: {type(error).__name__}")
 
     def _unknown(self, kind: FailureKind, text: str) -> ChatFailure:
-        return ChatFailure(kind, scrub(text, self._secret), may_have_been_billed=True)
+        return ChatFailure(kind, scrub(text, self.mask), may_have_been_billed=True)
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

@@ -6,16 +6,19 @@ import json
 import re
 from typing import Any
 
-from evaluations.llm.classify import what_it_is
+from evaluations.llm.classify import NO_SECRET, what_it_is
 from evaluations.llm.client import KEPT_BODY, ChatFailure, ChatReply, FailureKind
 from evaluations.llm.usage import read_usage
+from gradeapp.common.masking import SecretMask
 from gradeapp.common.strict_json import check_depth
 
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def read_reply(body: bytes, request_id: str = "") -> ChatReply:
+def read_reply(body: bytes, request_id: str = "", mask: SecretMask = NO_SECRET) -> ChatReply:
     """Return the reply in *body*, a JSON chat completion.
+
+    *body* is masked already; *mask* masks our key in texts once more, whose parts it may stand in.
 
     A truncated, filtered, refused or empty answer is a reply too. Raises ``ChatFailure``
     (malformed, possibly billed, with the beginning of the body) if the body is not UTF-8 JSON or
@@ -37,18 +40,22 @@ def read_reply(body: bytes, request_id: str = "") -> ChatReply:
     if not isinstance(message, dict):
         raise malformed("the body has no choice with a message", request_id, kept)
     usage = read_usage(completion.get("usage"))
-    text = _text(message.get("content"))
-    reasoning = _text(message.get("reasoning_content") or message.get("reasoning"))
+
+    def text_of(value: object) -> str:
+        return mask.text(_text(value))
+
+    text = text_of(message.get("content"))
+    reasoning = text_of(message.get("reasoning_content") or message.get("reasoning"))
     return ChatReply(
         text=text,
         reasoning=reasoning,
-        refusal=_text(message.get("refusal")),
+        refusal=text_of(message.get("refusal")),
         tool_calls=len(_sequence(message.get("tool_calls"))),
-        finish_reason=_text(choice.get("finish_reason")),
+        finish_reason=text_of(choice.get("finish_reason")),
         prompt_tokens=usage.prompt,
         completion_tokens=usage.completion,
-        model=_text(completion.get("model")),
-        request_id=request_id or _text(completion.get("id")),
+        model=text_of(completion.get("model")),
+        request_id=request_id or text_of(completion.get("id")),
         raw=raw,
         cached_tokens=usage.cached,
         reasoning_tokens=usage.reasoning,

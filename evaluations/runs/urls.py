@@ -55,6 +55,7 @@ urlpatterns = [
     path("spending/", accounts.spending_page, name="spending"),
     path("accounts/new/", accounts.account_new, name="account-new"),
     path("accounts/<int:pk>/", accounts.account_edit, name="account"),
+    path("accounts/<int:pk>/end-wait/", accounts.account_end_wait, name="account-end-wait"),
     path("endpoints/", endpoints.endpoint_list, name="endpoints"),
     path("endpoints/new/", endpoints.endpoint_new, name="endpoint-new"),
     path("endpoints/<int:pk>/", endpoints.endpoint_edit, name="endpoint"),

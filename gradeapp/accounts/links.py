@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, models, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -56,7 +57,7 @@ def invite(name: str, roles: Iterable[Role], *, email: str = "", acting_user: Us
         email=email,
         roles=[role.value for role in roles],
     )
-    record(Tag.INVITED, link, actor=acting_user, name=name, roles=link.roles)
+    record(Tag.INVITED, link, actor=acting_user, name=name, roles=link.roles, email=email)
     return token
 
 
@@ -158,13 +159,20 @@ def _use(link: AccessLink) -> None:
         raise Gone(_("This link was used before, or it is too old. Ask an admin for a new one."))
 
 
-def accept_invitation(token: str, username: str, password: str) -> User:
+def accept_invitation(token: str, username: str, password: str, email: str = "") -> User:
     """The account that the invitation of *token* makes, with its roles.
 
-    Raises what ``find`` raises, and BadInput if the name is taken, in whatever case, or can pass
-    for another; the link then still works.
+    *email* is the address that the person has chosen, whatever the invitation says: whoever has it
+    can log in by it. Raises what ``find`` raises, and BadInput (``taken``) if the name is taken, in
+    whatever case, is the address of another person, or can pass for another, or (``email``) if
+    another person has the address that is not that of the invitation; the link then still works.
     """
     link = find(token, LinkKind.INVITATION)
+    others = User.objects.filter(email__iexact=email)
+    if email and email.lower() != link.email.lower() and others.exists():
+        raise BadInput(
+            _("This mail address cannot be used. Leave it empty, or ask an admin."), code="email"
+        )
     # As the login reads it: else "ａｄｍｉｎ" is another name, and nobody can log in with it.
     username = User.normalize_username(username)
     check_name_is_plain(username)
@@ -173,16 +181,18 @@ def accept_invitation(token: str, username: str, password: str) -> User:
         with transaction.atomic():
             # Two people at once choose their names one after the other.
             list(Group.objects.select_for_update().order_by("pk"))
-            if User.objects.filter(username__iexact=username).exists():
+            same = Q(username__iexact=username) | Q(email__iexact=username)
+            if User.objects.filter(same).exists():
                 raise taken
             _use(link)
-            user = User(username=username, display_name=link.display_name, email=link.email)
+            user = User(username=username, display_name=link.display_name, email=email)
             user.set_password(password)
             user.is_staff = Role.ADMIN.value in link.roles
             user.save()
             user.groups.set(Group.objects.filter(name__in=link.roles))
             AccessLink.objects.filter(pk=link.pk).update(user=user)
-            record(Tag.INVITATION_USED, user, actor=user, link=link.pk, roles=link.roles)
+            said = {"roles": link.roles, "email": email, "invited_email": link.email}
+            record(Tag.INVITATION_USED, user, actor=user, link=link.pk, **said)
     except IntegrityError:
         raise taken from None
     return user

@@ -114,7 +114,15 @@ class AccountForm(NewPasswordForm):
         validators=[UnicodeUsernameValidator()],
         widget=forms.TextInput(attrs={"autocomplete": "username", "autofocus": True}),
     )
-    field_order = ["username", "password1", "password2"]
+    email = forms.EmailField(
+        label=_("Mail address"),
+        required=False,
+        help_text=_(
+            "Whoever has this address can log in as you, by single sign-on and by a forgotten"
+            " password. Change it or leave it empty if it is not yours."
+        ),
+    )
+    field_order = ["username", "email", "password1", "password2"]
 
 
 @require_safe
@@ -213,13 +221,15 @@ def person_change(request: MemberRequest, pk: int, change: str) -> HttpResponse:
 def invitation(request: MemberRequest, token: str) -> HttpResponse:
     """Choose a name and a password; then one is logged in."""
     link = links.find(token, LinkKind.INVITATION)
-    form = AccountForm(request.POST or None)
+    form = AccountForm(request.POST or None, initial={"email": link.email})
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
-            user = links.accept_invitation(token, values["username"], values["password1"])
-        except BadInput as taken:
-            form.add_error("username", str(taken))
+            user = links.accept_invitation(
+                token, values["username"], values["password1"], values["email"]
+            )
+        except BadInput as refusal:
+            form.add_error("email" if refusal.code == "email" else "username", str(refusal))
         else:
             return perform_login(request, user, redirect_url="/")
     context = {"form": form, "name": link.display_name}

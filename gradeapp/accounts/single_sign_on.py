@@ -6,6 +6,8 @@ admin has decided by inviting a person with that mail address. Nobody gets an ac
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from typing import Any
 
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
@@ -13,20 +15,31 @@ from allauth.socialaccount.models import SocialAccount
 from allauth.socialaccount.providers.openid_connect import views as openid
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from requests import RequestException
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.throttle import client_address, fail, reserve, sign_on_limits
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, NotAllowed
+from gradeapp.common.storable import UNSTORABLE
 
 # In a session: whom a login will connect with whom at the provider, once all its steps are done.
 SIGN_ON = "sign_on"
 # How long a login may stay at the provider.
 SIGN_ON_SECONDS = 1800
+NOT_WORKED = gettext_lazy("The single sign-on did not work. Start again from the login page.")
+# What allauth raises for answers of other forms, the last for a name that is too long.
+UNUSABLE = (
+    *(RequestException, LookupError, TypeError, ValueError, AttributeError, RecursionError),
+    ImproperlyConfigured,
+)
+logger = logging.getLogger(__name__)
 
 
 class SocialAdapter(DefaultSocialAccountAdapter):
@@ -59,9 +72,17 @@ class SocialAdapter(DefaultSocialAccountAdapter):
         account = sociallogin.account
         request.session[SIGN_ON] = [str(found[0].pk), account.provider, account.uid]
 
+    def populate_user(self, request: HttpRequest, sociallogin: Any, data: Any) -> Any:
+        """Raise BadInput unless the provider names the person by what can be stored."""
+        said = sociallogin.account.extra_data
+        sub = (said.get("userinfo") or said.get("id_token") or said)["sub"]
+        if not isinstance(sub, str) or not sub or UNSTORABLE.search(sub):
+            raise BadInput(NOT_WORKED)
+        return super().populate_user(request, sociallogin, data)
+
     def on_authentication_error(self, *args: Any, **kwargs: Any) -> None:
         """Say in one sentence that the other site did not log the person in, or was left."""
-        raise BadInput(_("The single sign-on did not work. Start again from the login page."))
+        raise BadInput(NOT_WORKED)
 
 
 def _verified(sociallogin: Any) -> list[str]:
@@ -98,7 +119,27 @@ def start_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     if "next" in request.GET:
         kept["next"] = request.GET["next"]
     request.GET = kept
-    response: HttpResponseBase = openid.login(request, provider_id)
+    response = _asked(openid.login, request, provider_id)
     if not request.user.is_authenticated:
         request.session.set_expiry(SIGN_ON_SECONDS)
+    return response
+
+
+@login_not_required
+def end_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Log in whom the provider names, or continue with the next step of the login."""
+    return _asked(openid.callback, request, provider_id)
+
+
+def _asked(view: Callable[..., Any], request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Return what *view* of allauth answers, which asks the provider.
+
+    It checks no types: raises BadInput if the provider is down, or sends something else than it
+    should.
+    """
+    try:
+        response: HttpResponseBase = view(request, provider_id)
+    except UNUSABLE:
+        logger.warning("the provider of single sign-on cannot be used", exc_info=True)
+        raise BadInput(NOT_WORKED) from None
     return response

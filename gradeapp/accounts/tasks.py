@@ -8,7 +8,6 @@ from __future__ import annotations
 from celery import shared_task
 from django.conf import settings
 from django.core.mail import send_mail
-from django.db.models import Q
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -27,15 +26,24 @@ def forget_sessions() -> None:
 
 @shared_task(name="accounts.send_reset_link")
 def send_reset_link(name: str, site: str, language: str) -> None:
-    """Mail a reset link to the active person called *name*, or with that address, if there is one.
+    """Mail a reset link to the active person called *name*, and to the one with that address.
 
+    Each gets a link to their own account at their own address: nobody stops the mail of another by
+    a username that is their address. An address of two people is that of nobody.
     *site* is the address of the first page, *language* that of the mail.
     """
-    people = User.objects.filter(Q(username=name) | Q(email__iexact=name), is_active=True)
-    known = [user for user in people.exclude(email="")[:2] if user.has_usable_password()]
-    if len(known) != 1:
-        return
-    token = reset_link(known[0], acting_user=None)
+    people = User.objects.filter(is_active=True).exclude(email="")
+    named = people.filter(username=name).first()
+    if named is not None and named.has_usable_password():
+        _mail_reset_link(named, site, language)
+    others = people.filter(email__iexact=name)
+    known = [user for user in others[:2] if user.has_usable_password()]
+    if len(known) == 1 and known[0] != named:
+        _mail_reset_link(known[0], site, language)
+
+
+def _mail_reset_link(user: User, site: str, language: str) -> None:
+    token = reset_link(user, acting_user=None)
     with translation.override(language):
         lines = [
             _("A new password was asked for on Gradeapp. This link sets it:"),
@@ -43,4 +51,4 @@ def send_reset_link(name: str, site: str, language: str) -> None:
             _("It works once, for 24 hours. If you did not ask, do nothing."),
         ]
         subject = _("New password on Gradeapp")
-    send_mail(subject, "\n\n".join(lines), settings.DEFAULT_FROM_EMAIL, [known[0].email])
+    send_mail(subject, "\n\n".join(lines), settings.DEFAULT_FROM_EMAIL, [user.email])

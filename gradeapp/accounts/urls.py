@@ -1,12 +1,11 @@
 """Login, logout, the own password, second factors and sessions. There is no registration."""
 
 from allauth.account.views import reauthenticate
-from allauth.socialaccount.providers.openid_connect import views as openid
 from django.contrib.auth import views
 from django.urls import include, path
 
 from gradeapp.accounts import people_views
-from gradeapp.accounts.single_sign_on import start_sign_on
+from gradeapp.accounts.single_sign_on import end_sign_on, start_sign_on
 from gradeapp.accounts.token_views import token_revoke, tokens
 from gradeapp.accounts.views import LoginView, LogoutView, PasswordView
 
@@ -35,7 +34,7 @@ urlpatterns = [
     path("account/oidc/<slug:provider_id>/login/", start_sign_on, name="openid_connect_login"),
     path(
         "account/oidc/<slug:provider_id>/login/callback/",
-        openid.callback,
+        end_sign_on,
         name="openid_connect_callback",
     ),
     path("account/sessions/", include("allauth.usersessions.urls")),

@@ -14,6 +14,8 @@ from django.utils.translation import pgettext_lazy
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.words import TAGS, word
 
+# Before the first and after the last entry, in every zone.
+FIRST, LAST = date(1970, 1, 2), date(9000, 1, 1)
 Rows = QuerySet[AuditEntry]
 
 
@@ -64,8 +66,10 @@ class TrailFilter(django_filters.FilterSet):
 
     def to_day(self, rows: Rows, name: str, value: date) -> Rows:
         """Entries of *value*, a day in the site's zone, and earlier ones."""
-        return rows.filter(at__lt=_begin(value + timedelta(days=1)))
+        return rows.filter(at__lt=_begin(min(value, LAST) + timedelta(days=1)))
 
 
 def _begin(day: date) -> datetime:
+    """Return when *day* begins; days that no time of the database has are the nearest of those."""
+    day = min(max(day, FIRST), LAST)
     return timezone.make_aware(datetime.combine(day, time()))

@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.throttle import client_address
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.signing import signature
 from gradeapp.audit.tags import Tag
@@ -25,12 +26,13 @@ def record(
     """Write that *actor* (None: the system, or nobody known) did *tag* to *target*.
 
     *target* is a row, or where there is none a name like ``login:unknown``. Details must be
-    JSON. The network address of *request* is noted only if the setting AUDIT_ADDRESSES says so.
+    JSON. The network address of *request*, as declared proxies say it, is noted only if the
+    setting AUDIT_ADDRESSES says so.
     """
     if isinstance(target, models.Model):
         target = f"{target._meta.model_name}:{target.pk}"
     if request is not None and settings.AUDIT_ADDRESSES:
-        detail["address"] = request.META.get("REMOTE_ADDR", "")
+        detail["address"] = client_address(request)
     entry = AuditEntry(
         at=timezone.now(), actor=actor, tag=tag.value, target=target[:80], detail=detail
     )

@@ -65,6 +65,7 @@ class Tag(StrEnum):
     STUDY_BUDGET = "study.budget"
     SPENDING_CAP = "spending.cap"
     ACCOUNT_SAVED = "account.limits"
+    ACCOUNT_REOPENED = "account.wait_ended"
     RUN_PAUSED = "run.paused"
     ROUND_PLANNED = "round.planned"
     ROUND_OPENED = "round.opened"

@@ -22,6 +22,40 @@ def mask_keys(text: str) -> str:
     return text
 
 
+class SecretMask:
+    """Mask one secret, also as JSON may spell it: ``\\/``, ``\\u0061``, also escaped again.
+
+    Without a secret nothing changes.
+    """
+
+    def __init__(self, secret: str | None) -> None:
+        self._pattern = re.compile(_spellings(secret)) if secret else None
+
+    def text(self, text: str) -> str:
+        """Return *text* without the secret."""
+        return self._pattern.sub(MASK, text) if self._pattern else text
+
+    def raw(self, data: bytes) -> bytes:
+        """Return *data*, UTF-8 or not, without the secret."""
+        if self._pattern is None:
+            return data
+        return self.text(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+
+def _spellings(secret: str) -> str:
+    """Return the pattern of all spellings of *secret*.
+
+    Between two characters there may be backslashes, and NUL, which is removed where texts are
+    stored. Their number is limited, so that a long run of them is read once.
+    """
+    letters = [rf"(?:{re.escape(one)}|\\u(?i:{ord(one):04x}))" for one in secret]
+    # The backslashes before the first belong to it, or what is left of the JSON would be broken.
+    letters[0] = rf"(?:{re.escape(secret[0])}|\\{{1,16}}u(?i:{ord(secret[0]):04x}))"
+    if not secret[0].isalnum():
+        letters[0] = rf"\\{{0,16}}{letters[0]}"
+    return r"[\\\x00]{0,16}".join(letters)
+
+
 class MaskingFormatter(logging.Formatter):
     """A formatter that masks keys in the whole line, its traceback included."""
 

@@ -29,7 +29,7 @@ _PROSE = re.compile(
     r"\b(?=[A-Za-z .,;:\s]{0,60}[a-z]{3})"
     r"[A-Za-z]{2,}+[,.;:]*+\s++[A-Za-z]{2,}+[,.;:]*+\s++[A-Za-z]{2}"
 )
-_AMOUNT = re.compile(r"\s*\d[\d,.]*[);,\s]*\s[A-Za-z]{2}")
+_AMOUNT = re.compile(r"\s*+\d[\d,.]*+[);,\s]*+(?<=\s)[A-Za-z]{2}")
 _JOINING_WORD = re.compile(r"\s(?:and|each|for|from|or|per|than|the|to|with)(?:\s|\Z)")
 
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluations.models import Endpoint, Run, Study
+from evaluations.runs.services.generation import work_on_run
 from evaluations.runs.services.runs import start_run, stop_run
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability, Role
@@ -21,6 +22,7 @@ from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
 from tests.evaluations.conftest import endpoint, server  # noqa: F401 (fixtures)
 from tests.factories import PASSWORD, make_dataset, make_question, make_task, make_user
+from tests.scripted_server import ScriptedServer, named_fault
 from tests.test_authorization import ROUTES, TABLE
 
 pytestmark = pytest.mark.django_db
@@ -161,6 +163,28 @@ def test_each_way_to_spend_more_asks(admin: User, exam: Dataset, dear: Endpoint)
     headers = {"Authorization": f"Bearer {token}"}
     made = Client().post("/api/v1/runs/", body, "application/json", headers=headers)
     assert made.status_code == 201, "the scope of a token covers it"
+
+
+@pytest.mark.usefixtures("confirming")
+def test_calls_that_failed_ask_before_they_are_made_again(
+    admin: User,
+    exam: Dataset,
+    dear: Endpoint,
+    server: ScriptedServer,  # noqa: F811
+) -> None:
+    server.endpoint.faults = lambda _prompt: named_fault("context_length")
+    run = start_run(endpoint=dear, dataset=exam, acting_user=admin)
+    work_on_run(run.pk)
+    assert run.jobs.filter(status="failed").count() == 4
+    client = minutes_ago(logged_in(admin), 16)
+    retry = reverse("runs:retry", args=[run.pk])
+    assert asks(client.post(retry)), "4 replies may cost 120"
+    api = client.post(f"/api/v1/runs/{run.pk}/retry/")
+    assert (api.status_code, api.json()["code"]) == (403, "confirm_password")
+    assert run.jobs.filter(status="failed").count() == 4
+    Run.objects.filter(pk=run.pk).update(budget=Decimal(40))
+    assert not asks(client.post(retry)), "the budget leaves 40"
+    assert not run.jobs.filter(status="failed").exists()
 
 
 @pytest.mark.usefixtures("confirming")

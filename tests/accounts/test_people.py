@@ -70,6 +70,37 @@ def test_an_invitation_makes_one_account_and_is_gone(admin: User, teacher: User)
     assert tags() == ["account.invited", "account.invitation_used", "account.login"]
 
 
+@pytest.mark.parametrize("kept", ["", "li@school.example", "ada@evil.example"])
+def test_the_address_of_an_invitation_is_shown_and_is_what_its_person_saves(
+    admin: User, kept: str
+) -> None:
+    """Whoever has it logs in as that person; an admin wrote down an own one, and nobody saw it."""
+    link = invitation_from(logged_in(admin), email="ada@evil.example")
+    (invited,) = AuditEntry.objects.filter(tag="account.invited")
+    assert invited.detail["email"] == "ada@evil.example"
+    page = Client().get(link).text
+    assert 'value="ada@evil.example"' in page
+    assert "can log in as you" in page
+    client = use(link, email=kept).client
+    made = User.objects.get(username="lihua")
+    assert made.email == kept
+    (used,) = AuditEntry.objects.filter(tag="account.invitation_used")
+    assert (used.detail["email"], used.detail["invited_email"]) == (kept, "ada@evil.example")
+    shown = f"Mail address: {kept}" if kept else "no mail address"
+    assert shown in logged_in(admin).get(f"/people/{made.pk}/").text
+    if kept:
+        assert f"Your mail address here is {kept}." in client.get("/account/sessions/").text
+        assert kept in client.get("/password/").text
+
+
+def test_nobody_takes_the_address_of_another_by_an_invitation(admin: User, teacher: User) -> None:
+    """Then neither could log in by it."""
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    link = invitation_from(logged_in(admin))
+    assert "This mail address cannot be used" in use(link, email="TAO@school.example").text
+    assert use(link)["Location"] == "/"
+
+
 def test_there_is_no_way_to_sign_up(db: None) -> None:
     for address in ("/accounts/signup/", "/signup/", "/account/signup/"):
         assert Client().get(address).status_code in (302, 404)
@@ -285,6 +316,20 @@ def test_a_forgotten_password_by_mail_says_the_same_to_everybody(
         host = {"host": f"testserver:{port}"}
         Client().post("/password/forgot/", {"name": f"somebody {number}"}, headers=host)
     assert [given[1] for given in asked[-2:]] == ["http://testserver/", "http://testserver:8443/"]
+
+
+def test_a_username_that_is_the_address_of_another_stops_no_mail(
+    teacher: User, lead: User, admin: User
+) -> None:
+    User.objects.filter(pk=teacher.pk).update(email="tao@example.org")
+    User.objects.filter(pk=lead.pk).update(email="eve@example.org", username="Tao@example.org")
+    tasks.send_reset_link("tao@example.org", "http://testserver/", "en")
+    assert [one.to for one in mail.outbox] == [["tao@example.org"]]
+    tasks.send_reset_link("Tao@example.org", "http://testserver/", "en")
+    assert [one.to for one in mail.outbox[1:]] == [["eve@example.org"], ["tao@example.org"]]
+    link = invitation_from(logged_in(admin))
+    assert "This username is taken" in use(link, "EVE@example.org").text
+    assert use(link, "li@example.org", email="li@example.org")["Location"] == "/"
 
 
 def test_a_first_password_is_changed_before_anything_else(teacher: User) -> None:

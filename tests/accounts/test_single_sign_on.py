@@ -27,7 +27,8 @@ from gradeapp.audit.models import AuditEntry
 class Provider(BaseHTTPRequestHandler):
     """The three answers of an OpenID Connect provider that a login needs."""
 
-    person: dict[str, Any] = {}
+    person: Any = {}
+    instead: dict[str, bytes] = {}  # answers by a part of the address
 
     def do_GET(self) -> None:
         base = f"http://127.0.0.1:{self.server.server_address[1]}"
@@ -48,7 +49,8 @@ class Provider(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
-        self.wfile.write(json.dumps(body).encode())
+        said = [sent for part, sent in type(self).instead.items() if part in self.path]
+        self.wfile.write(said[0] if said else json.dumps(body).encode())
 
     def log_message(self, *given: Any) -> None:
         pass
@@ -70,14 +72,26 @@ def provider(settings: Any) -> Iterator[type[Provider]]:
     server.server_close()
 
 
-def log_in(sub: str, email: str, *, verified: object = True) -> Any:
-    Provider.person = {"sub": sub, "email": email, "email_verified": verified}
+def log_in(
+    sub: str,
+    email: str,
+    *,
+    verified: object = True,
+    instead: dict[str, bytes] | None = None,
+    **facts: Any,
+) -> Any:
+    """Log in; *facts* are said of the person too, and *instead* is answered after the start."""
+    Provider.person = {"sub": sub, "email": email, "email_verified": verified, **facts}
     client = Client()
     away = urlsplit(client.get("/account/oidc/sso/login/?next=/marking/")["Location"])
     asked = parse_qs(away.query)
     assert asked["code_challenge_method"] == ["S256"]
     address = f"/account/oidc/sso/login/callback/?code=c&state={asked['state'][0]}"
-    return client.get(address)
+    Provider.instead = instead or {}
+    try:
+        return client.get(address)
+    finally:
+        Provider.instead = {}
 
 
 def test_a_person_who_was_invited_comes_in_and_nobody_else(
@@ -102,6 +116,62 @@ def test_a_person_who_was_invited_comes_in_and_nobody_else(
     assert "The single sign-on did not work" in forged.text
     assert "_auth_user_id" not in forged.client.session
     assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("sent", [b"<html>", b"{}", b"[]", b"[" * 100_000, b'{"a": "\xff"}'])
+@pytest.mark.parametrize("part", ["well-known", "userinfo", "token"])
+def test_a_provider_that_answers_something_else_gets_a_sentence(
+    provider: type[Provider],
+    teacher: User,
+    monkeypatch: pytest.MonkeyPatch,
+    part: str,
+    sent: bytes,
+) -> None:
+    if part == "well-known":
+        monkeypatch.setattr(provider, "instead", {part: sent})
+        answer = Client().get("/account/oidc/sso/login/")
+    else:
+        answer = log_in("1", "tao@school.example", instead={part: sent})
+    assert answer.status_code == 400
+    assert "The single sign-on did not work" in answer.text
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"sub": None},
+        {"sub": {}},
+        {"sub": ""},
+        {"sub": "a\x00b"},
+        {"sub": "a\ud800b"},
+        {"sub": "s" * 5000},
+        {"email": 7},
+        {"email": ["tao@school.example"]},
+    ],
+)
+def test_user_data_of_other_types_get_a_sentence_and_no_login(
+    provider: type[Provider], teacher: User, facts: dict[str, Any]
+) -> None:
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    answer = log_in(**{"sub": "1", "email": "tao@school.example", **facts})
+    assert answer.status_code in (400, 403)
+    assert "_auth_user_id" not in answer.client.session
+    assert not SocialAccount.objects.exists()
+
+
+def test_names_of_other_types_lead_nowhere_else(provider: type[Provider], teacher: User) -> None:
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    answer = log_in("1", "tao@school.example", given_name=["Tao"], name=["Tao"])
+    assert answer.status_code in (302, 400)
+
+
+def test_a_provider_that_is_down_gets_a_sentence(settings: Any, db: None) -> None:
+    app = {"provider_id": "sso", "name": "School", "client_id": "gradeapp", "secret": "s"}
+    app["settings"] = {"server_url": "http://127.0.0.1:9"}  # type: ignore[assignment]
+    settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:9", "School"
+    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [app]}}
+    answer = Client().get("/account/oidc/sso/login/")
+    assert (answer.status_code, "did not work" in answer.text) == (400, True)
 
 
 @pytest.mark.django_db

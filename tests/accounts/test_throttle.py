@@ -165,6 +165,17 @@ def test_only_declared_proxies_are_believed(settings: Any) -> None:
     assert throttle.client_address(request) == "2001:0db8:0001:0002::"
 
 
+def test_the_trail_notes_the_address_that_declared_proxies_say(
+    teacher: User, settings: Any
+) -> None:
+    settings.AUDIT_ADDRESSES, settings.PROXIES = True, 1
+    Client(HTTP_X_FORWARDED_FOR="203.0.113.4").post(
+        "/login/", {"username": teacher.username, "password": PASSWORD}
+    )
+    entry = AuditEntry.objects.get(tag="account.login")
+    assert entry.detail["address"] == "203.0.113.4"
+
+
 def test_a_password_takes_19_mib_and_an_old_one_is_hashed_anew(settings: Any) -> None:
     settings.PASSWORD_HASHERS = REAL_HASHERS
     settings.LOGIN_HASHES = 2

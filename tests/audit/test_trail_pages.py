@@ -69,6 +69,9 @@ def test_filters_by_person_object_action_and_day(
     today = timezone.localdate()
     assert found(f"?since={today}&until={today}") == everything
     assert found(f"?until={today - timedelta(days=1)}") == []
+    # No zone has these days in whole.
+    assert found("?since=0001-01-01&until=9999-12-31") == everything
+    assert found("?since=9999-12-31") == found("?until=0001-01-01") == []
     assert page.get(f"{TRAIL}?nobody=1").status_code == 400
     text = page.get(TRAIL + "?person=lin").text
     assert reverse("runs:run", args=[1]) in text

@@ -30,7 +30,7 @@ from evaluations.runs.forms.runs import ResponseFilter, RunFilter
 from evaluations.runs.selectors.responses import earlier_steps, responses_of
 from evaluations.runs.selectors.runs import get_run, progress, runs
 from evaluations.runs.services import runs as services
-from evaluations.runs.services.run_estimates import most_cost_of_run
+from evaluations.runs.services.run_estimates import most_cost_of_retry, most_cost_of_run
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.models import User
@@ -141,6 +141,7 @@ class RunRetryAPI(APIView):
     def post(self, request: Request, pk: int) -> Answer:
         """Retry the failed calls, with all their attempts."""
         run = get_run(pk)
+        check_cost(request, lambda: most_cost_of_retry(run))
         services.retry_failed(run, acting_user=request.user)
         transaction.on_commit(partial(ask_for_work, run.pk))
         return run_response(run, request.user)

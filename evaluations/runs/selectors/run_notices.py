@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluations.models import Attempt, Job, Run
+from evaluations.models import Attempt, Job, ProviderAccount, Run
 from evaluations.models.vocabulary import FIRST_STEP_FAILED, JobStatus, PauseReason, RunStatus
 from evaluations.runs.selectors.run_words import error_words, pause_sentence
 from evaluations.runs.selectors.runs import FAILED, LIVE, Progress
@@ -22,6 +22,7 @@ from evaluations.runs.selectors.workers import worker_sentence
 
 # A worker renews its lease four times per lease; it counts as lost when it is this much late.
 LATE = timedelta(seconds=10)
+FEW = timedelta(seconds=10)
 
 # Why a run waits for its endpoint. %(status)s is the HTTP status.
 R = PauseReason
@@ -78,6 +79,8 @@ def run_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
         return RunNotice(why, "warning")
     if run.status in LIVE and progress.in_flight and (lost := _lost(run, now)):
         return RunNotice(lost, "warning")
+    if run.status in LIVE and not run.by_batch and (wait := _account_waits(run, progress, now)):
+        return RunNotice(wait, "warning")
     if run.status == RunStatus.FINISHED and progress.failed:
         return RunNotice(_failed(run, progress), "error", failed=True)
     return None
@@ -121,6 +124,27 @@ def _example(run: Run) -> str:
     failed = Attempt.objects.filter(job__run=run).exclude(error="").order_by("-pk")
     newest = failed.values_list("error_text", flat=True).first() or ""
     return " ".join(newest[: 2 * LONGEST_EXAMPLE].split())[:LONGEST_EXAMPLE]
+
+
+def _account_waits(run: Run, progress: Progress, now: datetime) -> str:
+    """Return until when the provider has asked all runs of the account to wait; "" if it has not.
+
+    A wait that is over in a few seconds is part of every slow endpoint, and not said.
+    """
+    if not (progress.waiting or progress.in_flight):
+        return ""
+    accounts = ProviderAccount.objects.filter(endpoints=run.endpoint_id, closed_until__gt=now + FEW)
+    account = accounts.first()
+    if account is None:
+        return ""
+    words = {"name": account.name, "time": clock_time(account.closed_until, now)}
+    return (
+        _(
+            "The provider has asked the account %(name)s to wait until %(time)s. No call is sent "
+            "before; an admin can end the wait on the page of the account. No data is lost."
+        )
+        % words
+    )
 
 
 def _lost(run: Run, now: datetime) -> str:

@@ -50,3 +50,13 @@ def save_account(
     record(Tag.ACCOUNT_SAVED, account, actor=acting_user, name=name, **given)
     account.refresh_from_db()
     return account
+
+
+@transaction.atomic
+def end_wait(account: ProviderAccount, *, acting_user: User | None) -> None:
+    """Let calls be sent again although the provider has asked to wait; none if it has not."""
+    rows = ProviderAccount.objects.filter(pk=account.pk, closed_until__isnull=False)
+    asked = rows.values_list("closed_until", flat=True).first()
+    # The version is raised too, so that no worker writes the old time back.
+    if asked is not None and rows.update(closed_until=None, version=F("version") + 1):
+        record(Tag.ACCOUNT_REOPENED, account, actor=acting_user, until=asked.isoformat())

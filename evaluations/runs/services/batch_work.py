@@ -245,10 +245,10 @@ class BatchWork:
         report = BatchReport()
         for file_id in filter(None, (found.output_file, found.error_file)):
             with TemporaryFile() as file:
-                masked = self.api.fetch(file_id, file)
+                mask = self.api.fetch(file_id, file)
                 file.seek(0)
                 self.keep(remote_state=found.state)
-                store_lines(self.run, map(masked, bounded_lines(file)), report)
+                store_lines(self.run, bounded_lines(file), report, mask)
         record_read(self.run, report, None)
         if found.state == COMPLETED:
             failure = lost("the endpoint sent no reply to this request of a batch")

@@ -31,6 +31,7 @@ from evaluations.llm.batch_files import (
 )
 from evaluations.llm.breaker import STANDARD, Breaker
 from evaluations.llm.budget import Budget
+from evaluations.llm.classify import NO_SECRET
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply
 from evaluations.models import Attempt, Batch, Job, Run
 from evaluations.models.vocabulary import (
@@ -55,6 +56,7 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.leases import Lease
+from gradeapp.common.masking import SecretMask
 from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.common.storable import storable
 
@@ -247,16 +249,19 @@ def read_replies(run: Run, lines: Iterable[bytes], *, acting_user: User | None) 
     return report
 
 
-def store_lines(run: Run, lines: Iterable[bytes], report: BatchReport) -> None:
+def store_lines(
+    run: Run, lines: Iterable[bytes], report: BatchReport, mask: SecretMask = NO_SECRET
+) -> None:
     """Store the replies in *lines* as live replies are stored, scored and paid.
 
-    What was stored before stays. Lines that cannot be used are named in *report*.
+    What was stored before stays. Lines that cannot be used are named in *report*. *mask* masks the
+    key of the endpoint that sent them.
     """
     now = database_now()
     waiting: dict[int, ChatReply | ChatFailure] = {}
     seen: set[int] = set()
     unreadable = 0
-    for line in read_lines(lines, now):
+    for line in read_lines(lines, now, mask):
         if isinstance(line, BadLine):
             unreadable += 1
             if unreadable > MOST_UNREADABLE:

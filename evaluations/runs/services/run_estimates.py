@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Max
+
 from evaluations.conditions import Asking, ImagePolicy
 from evaluations.model_families import shared_family
-from evaluations.models import Endpoint, Run
-from evaluations.models.vocabulary import RunPurpose
+from evaluations.models import Attempt, Endpoint, Job, Run
+from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.runs.answering import prompt_sizes
 from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.rules.sampling import most_completion_tokens
 from evaluations.runs.selectors.chosen_questions import chosen_questions
+from evaluations.runs.selectors.runs import money
 from evaluations.runs.services.earlier_calls import cost_of, earlier_calls
 from evaluations.runs.services.images import most_tokens_of_images
 from evaluations.runs.services.planning import check_images, check_size, to_be_asked
@@ -121,6 +124,19 @@ def most_cost_of_run(wanted: Mapping[str, Any]) -> Decimal:
     names = ("endpoint", "dataset", "repeats", "choice", "asking", "judge", "by_batch", "batch_api")
     found = estimate(**{name: wanted[name] for name in names if name in wanted})
     return most_cost(found, wanted.get("budget"))
+
+
+def most_cost_of_retry(run: Run) -> Decimal:
+    """Return the most that the failed calls of *run* may cost when they are made again.
+
+    Each may cost as much as the dearest call so far; together no more than the budget leaves.
+    """
+    failed = Job.objects.filter(run=run, status=JobStatus.FAILED).count()
+    dearest = Attempt.objects.filter(job__run=run).aggregate(most=Max("reserved"))["most"]
+    cost = failed * (dearest or Decimal(0))
+    if run.budget is None:
+        return cost
+    return min(cost, max(run.budget - money(run).exposed, Decimal(0)))
 
 
 def most_cost_of_study(wanted: Mapping[str, Any]) -> Decimal:

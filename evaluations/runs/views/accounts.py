@@ -6,13 +6,13 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluations.models import ProviderAccount
 from evaluations.runs.forms.accounts import AccountForm, CapForm
 from evaluations.runs.selectors.accounts import get_account
 from evaluations.runs.services import spending
-from evaluations.runs.services.accounts import save_account
+from evaluations.runs.services.accounts import end_wait, save_account
 from gradeapp.accounts.confirmation import check_confirmed
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -34,6 +34,16 @@ def account_edit(request: MemberRequest, pk: int) -> HttpResponse:
     return _edit(request, get_account(pk))
 
 
+@require_POST
+@requires(Capability.OPERATE)
+def account_end_wait(request: MemberRequest, pk: int) -> HttpResponse:
+    """Send calls again although the provider of an account has asked to wait."""
+    account = get_account(pk)
+    end_wait(account, acting_user=request.user)
+    messages.success(request, _("Calls to %(name)s are sent again.") % {"name": account.name})
+    return redirect("runs:account", pk)
+
+
 def _edit(request: MemberRequest, account: ProviderAccount | None) -> HttpResponse:
     posted = request.method == "POST"
     initial = {name: getattr(account, name) for name in AccountForm.base_fields} if account else {}
@@ -46,7 +56,7 @@ def _edit(request: MemberRequest, account: ProviderAccount | None) -> HttpRespon
         else:
             messages.success(request, _("%(name)s saved.") % {"name": saved.name})
             return redirect("runs:endpoints")
-    context = {"form": form, "account": account}
+    context = {"form": form, "account": account, "now": database_now()}
     return render(request, "evaluations/runs/account.html", context, status=400 if posted else 200)
 
 

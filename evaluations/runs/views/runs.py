@@ -31,6 +31,7 @@ from evaluations.runs.selectors.run_notices import page_notice
 from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.selectors.workers import START_A_WORKER, replies_waiting, workers_at
 from evaluations.runs.services import runs as services
+from evaluations.runs.services.run_estimates import most_cost_of_retry
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_confirmed, check_cost
 from gradeapp.accounts.models import User
@@ -169,7 +170,9 @@ def resume(request: MemberRequest, pk: int) -> HttpResponse:
 @requires(Capability.START_RUNS)
 def retry(request: MemberRequest, pk: int) -> HttpResponse:
     """Retry the failed calls of a run."""
-    n = services.retry_failed(get_run(pk), acting_user=request.user)
+    run = get_run(pk)
+    check_cost(request, lambda: most_cost_of_retry(run))
+    n = services.retry_failed(run, acting_user=request.user)
     transaction.on_commit(partial(ask_for_work, pk))
     tried = ngettext("Retrying %(n)d call.", "Retrying %(n)d calls.", n)
     messages.success(request, tried % {"n": n})

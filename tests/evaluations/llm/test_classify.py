@@ -9,6 +9,7 @@ import pytest
 
 from evaluations.llm.classify import LONGEST_TEXT, NO_MESSAGE, failure_of, retry_after, scrub
 from evaluations.llm.client import LONGEST_WAIT
+from gradeapp.common.masking import SecretMask
 
 NOW = datetime(2026, 11, 21, 10, 0, 0, tzinfo=UTC)
 
@@ -65,6 +66,15 @@ def test_the_text_is_what_the_endpoint_said(body: str, text: str) -> None:
         ("2", 2.0),
         ("1.5", 1.5),
         ("86400", 86400.0),
+        ("604801", 604800.0),
+        ("300000000000", 604800.0),
+        ("1e300", 604800.0),
+        ("1e400", None),
+        ("-1e300", None),
+        ("-inf", None),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 604800.0),
+        ("Fri, 31 Dec 9999 23:59:59 -2359", 604800.0),
+        ("Fri, 31 Dec 99999999999999999999 23:59:59 GMT", None),
         ("-1", None),
         ("abc", None),
         ("nan", None),
@@ -111,7 +121,7 @@ SECRET = "0f9e8d7c6b5a"
     ],
 )
 def test_keys_are_masked(text: str, expected: str) -> None:
-    assert scrub(text, SECRET) == expected
+    assert scrub(text, SecretMask(SECRET)) == expected
 
 
 def test_cut_to_two_kilobytes_of_whole_characters() -> None:
@@ -121,4 +131,9 @@ def test_cut_to_two_kilobytes_of_whole_characters() -> None:
 
 def test_a_secret_across_the_cut_leaves_no_part() -> None:
     text = "x" * (LONGEST_TEXT - 5) + SECRET
-    assert scrub(text, SECRET) == "x" * (LONGEST_TEXT - 5) + "***"
+    assert scrub(text, SecretMask(SECRET)) == "x" * (LONGEST_TEXT - 5) + "***"
+
+
+def test_secrets_that_are_masked_leave_none_in_half_where_reading_ends() -> None:
+    secret = "k" * 90 + "-end"
+    assert "k" not in scrub((secret + " ") * 200, SecretMask(secret))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import time
 from typing import Any
 
 import pytest
@@ -85,6 +87,22 @@ def test_an_error_body_has_the_same_limit(
     assert failure.kind is kind
     assert not failure.may_have_been_billed
     assert len(failure.text) <= 2048
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("charset", ["undefined", "rot13", "zlib", "utf-16", "punycode", "utf-7"])
+def test_no_charset_but_utf_8_is_believed(
+    server: ScriptedServer, charset: str, status: int
+) -> None:
+    """Some raised errors that nobody caught; punycode is quadratic and passed the deadline."""
+    body = json.dumps({"error": {"message": "题" * 100_000}}, ensure_ascii=False).encode()
+    headers = (("Content-Type", f"application/json; charset={charset}"),)
+    server.endpoint.faults = lambda prompt: Fault(status, headers, body)
+    begun = time.monotonic()
+    failure = fail(server.base_url)
+    assert time.monotonic() - begun < 5
+    assert failure.http_status == status
+    assert status == 200 or failure.text.startswith("题题题")
 
 
 def test_an_encoding_that_nobody_asked_for(server: ScriptedServer) -> None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from evaluations.llm.client import FailureKind
+from evaluations.llm.client import ChatReply, FailureKind
 from evaluations.llm.openai_client import OpenAIChat
 from tests.evaluations.llm.conftest import KEY, ask, fail, reply, request
-from tests.scripted_server import LOOPBACK, ScriptedServer, named_fault, saying
+from tests.scripted_server import LOOPBACK, Fault, ScriptedServer, named_fault, saying
 
 SENTINEL = "sentinel-of-the-environment"
 VARIABLES = {
@@ -94,6 +94,52 @@ def test_a_key_that_a_proxy_repeats_in_its_reply_is_not_kept(server: ScriptedSer
         kept = ask(server.base_url)
         assert KEY not in repr(kept)
         assert kept.request_id.startswith("to ")
+
+
+HOUSE = "house/7f3a-KEY-e1"
+
+
+def unicode_escaped(text: str) -> str:
+    return "".join(f"\\u{ord(one):04X}" for one in text)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        HOUSE.replace("/", "\\/"),
+        HOUSE.replace("K", "\\u004b"),
+        unicode_escaped(HOUSE),
+        unicode_escaped(HOUSE).replace("\\", "\\\\"),  # of JSON within a text of JSON
+        HOUSE.replace("/", "\\\\\\/"),
+    ],
+)
+@pytest.mark.parametrize("place", ["content", "reasoning_content", "model", "list", "error"])
+def test_a_key_that_json_spells_in_another_way_is_not_kept(
+    server: ScriptedServer, spelled: str, place: str
+) -> None:
+    completion = json.dumps({"model": "m", "choices": [{"message": {"content": "A"}}]})
+    sent = {
+        "content": completion.replace('"A"', f'"so {spelled}"'),
+        "reasoning_content": completion.replace('"A"', f'"A", "reasoning_content": "{spelled}"'),
+        "model": completion.replace('"m"', f'"{spelled}"'),
+        "list": f'["{spelled}"]',
+        "error": f'{{"error": {{"message": "no {spelled}"}}}}',
+    }
+    fault = Fault(401 if place == "error" else 200, body=sent[place].encode())
+    server.endpoint.faults = lambda prompt: fault
+    kept = ask(server.base_url, key=HOUSE)
+    shown = [kept.text, getattr(kept, "body", ""), repr(kept)]
+    if isinstance(kept, ChatReply):
+        shown += [kept.raw, kept.model, kept.reasoning]
+    assert all("KEY-e1" not in one and spelled not in one for one in shown)
+    assert any("***" in one for one in shown)
+
+
+def test_a_key_in_two_parts_of_a_reply_is_not_kept_as_its_text(server: ScriptedServer) -> None:
+    parts = [{"type": "text", "text": one} for one in (HOUSE[:8], HOUSE[8:])]
+    message = {"choices": [{"message": {"content": parts}}]}
+    server.endpoint.faults = lambda prompt: Fault(body=json.dumps(message).encode())
+    assert ask(server.base_url, key=HOUSE).text == "***"
 
 
 def test_a_wrong_key_is_told_apart() -> None:

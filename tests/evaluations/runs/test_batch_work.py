@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
@@ -12,7 +13,7 @@ from django.urls import reverse
 
 from evaluations.conditions import Asking, PromptSetting
 from evaluations.llm import batch_api
-from evaluations.models import Batch, Endpoint, Job, Response, Run
+from evaluations.models import Attempt, Batch, Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import batch_work
@@ -433,6 +434,19 @@ def test_failures_are_tried_again_later(endpoint: Endpoint, server: ScriptedServ
     assert (batch.failures, batch.error) == (0, "")
 
 
+@pytest.mark.parametrize("asked", ["1e300", "300000000000", "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_an_endless_wait_is_a_week(endpoint: Endpoint, server: ScriptedServer, asked: str) -> None:
+    """It raised an error in the worker, which uploaded the file again and again."""
+    run = by_api(endpoint)
+    server.batches.faults = [(503, {"error": {"message": "busy"}})]
+    server.batches.headers = (("Retry-After", asked),)
+    look(run)
+    batch = Batch.objects.get()
+    assert batch.next_at is not None
+    days = (batch.next_at - database_now()) / timedelta(days=1)
+    assert (batch.state, round(days, 2)) == (BatchState.WAITING, 7)
+
+
 def test_a_created_batch_is_found_although_its_creation_was_not_confirmed(
     endpoint: Endpoint, server: ScriptedServer
 ) -> None:
@@ -470,6 +484,60 @@ def test_a_wrong_key_waits_for_a_person(
     look(run, 2)
     done_once(run, server, 3)
     assert {one.headers.get("authorization") for one in server.requests} == {"Bearer sk-right"}
+
+
+SPELLINGS = ("sk/right", "sk\\/right", "sk/\\u0072ight")
+
+
+@pytest.mark.parametrize("spelled", SPELLINGS)
+@pytest.mark.parametrize("place", ["errors", "status", "id"])
+def test_a_key_in_the_facts_of_a_batch_is_not_kept(
+    endpoint: Endpoint,
+    server: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    admin: User,
+    spelled: str,
+    place: str,
+) -> None:
+    monkeypatch.setenv("ONE_API_KEY", "sk/right")
+    Endpoint.objects.update(key_variable="ONE_API_KEY")
+    run = by_api(Endpoint.objects.get())
+    look(run)
+    said = f"Incorrect API key provided: Bearer {spelled}"
+    facts = {
+        "errors": '"id": "batch_0", "status": "failed", '
+        f'"errors": {{"data": [{{"message": "{said}"}}]}}',
+        "status": f'"id": "batch_0", "status": "{spelled}"',
+        "id": f'"id": "{spelled}", "status": "in_progress"',
+    }
+    server.batches.faults = [(200, f"{{{facts[place]}}}".encode())]
+    look(run)
+    batch = Batch.objects.get()
+    kept = f"{batch.error} {batch.remote_state} {batch.remote_id}"
+    assert "right" not in kept
+    assert spelled not in kept
+    client = logged_in(admin)
+    for page in (reverse("runs:run", args=[run.pk]), f"/api/v1/runs/{run.pk}/batches/"):
+        assert b"right" not in client.get(page).content.replace(b"Copyright", b"")
+
+
+def test_a_key_in_a_file_of_replies_is_not_kept(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONE_API_KEY", "sk/right")
+    Endpoint.objects.update(key_variable="ONE_API_KEY")
+    run = by_api(Endpoint.objects.get())
+    look(run)
+    server.batches.end(server.batches.batches[0], "completed")
+    (name,) = {one for one in server.batches.files if one != "file-0"}
+    replies = [json.loads(one) for one in server.batches.files[name].splitlines()]
+    for reply, said in zip(replies, SPELLINGS, strict=True):
+        reply["response"]["body"]["choices"][0]["message"]["content"] = f"so {said}"
+    lines = [json.dumps(one).replace("\\\\", "\\") for one in replies]
+    server.batches.files[name] = "\n".join(lines).encode()
+    look(run)
+    assert [one.text for one in Response.objects.filter(run=run)] == ["so ***"] * 3
+    assert not Attempt.objects.filter(body__contains="right").exists()
 
 
 def test_the_budget_reserves_half_and_pauses(endpoint: Endpoint, server: ScriptedServer) -> None:

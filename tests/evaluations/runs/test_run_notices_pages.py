@@ -29,6 +29,7 @@ from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_task
 from tests.scripted_server import Fault, ScriptedServer, named_fault, script_from
@@ -338,3 +339,42 @@ def test_a_run_says_that_no_worker_is_running_or_that_all_are_busy(admin: User, 
     assert notice(page(admin, other)) == "", "a command works on it"
     reporter.report()
     assert Worker.objects.get().seen_at >= now, "one row for each worker"
+
+
+def test_an_account_that_has_to_wait_says_so_and_an_admin_ends_it(
+    admin: User, server: ScriptedServer, run: Run
+) -> None:
+    """One reply closed the account for a century; runs of its other endpoints said nothing."""
+    asked = named_fault("rate_limit", retry_after="3000000000")
+    server.endpoint.faults = lambda _prompt: asked
+    work_on_run(run.pk)
+    account = Endpoint.objects.get().account
+    assert account is not None
+    assert account.closed_until is not None
+    assert account.closed_until < timezone.now() + timedelta(days=7, minutes=1)
+    server.endpoint.faults = None
+    other = save_endpoint(
+        name="other", base_url=server.base_url, model="scripted-demo", acting_user=None
+    )
+    Endpoint.objects.filter(pk=other.pk).update(account=account)
+    second = start_run(endpoint=other, dataset=run.dataset, acting_user=None)
+    before = len(server.requests)
+    worker_reports.Reporter(2).report()
+    work_on_run(second.pk)
+    assert len(server.requests) == before
+    time = f"{timezone.localtime(account.closed_until):%Y-%m-%d %H:%M}"
+    said = f"has asked the account {account.name} to wait until {time}."
+    assert said in notice(page(admin, second))
+    assert f"等待到{time}" in notice(page(admin, second, "zh-hans"))
+    client = logged_in(admin)
+    where = reverse("runs:account", args=[account.pk])
+    assert "Send calls again now" in client.get(where).text
+    for _time in range(2):
+        ended = client.post(reverse("runs:account-end-wait", args=[account.pk]))
+        assert ended["Location"] == where
+    assert "Send calls again now" not in client.get(where).text
+    assert AuditEntry.objects.filter(tag="account.wait_ended").count() == 1
+    assert said not in notice(page(admin, second))
+    work_on_run(second.pk)
+    second.refresh_from_db()
+    assert second.status == "finished"

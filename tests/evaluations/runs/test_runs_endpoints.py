@@ -121,6 +121,26 @@ def test_it_works(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"[" * 200_000,
+        b'{"data": [{"id": ' + b"[" * 200_000 + b"1" + b"]" * 200_000 + b"}]}",
+        b'{"data": [' + b'{"id": "a"},' * 2_000_000,
+        {"data": {"id": 1}},
+    ],
+    ids=["deep", "deep name", "large", "no list"],
+)
+def test_a_hostile_list_of_models_is_none(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, sent: object
+) -> None:
+    monkeypatch.setenv("ONE_API_KEY", KEY)
+    server.endpoint.models_list = sent
+    check = check_endpoint(save(base_url=server.base_url, key_variable="ONE_API_KEY"))
+    assert check.works
+    assert "Model list: none" in check.findings
+
+
 def test_a_check_says_what_does_not_work(
     server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
