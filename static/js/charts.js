@@ -224,9 +224,11 @@ const KINDS = { bar, radar, scatter, box, dots, lines, heat };
 const PAPER = { column: 470, whole: 960, tallest: 560 };
 let onPaper = false;
 
+const heights = new WeakMap(); // on the screen: the height of a plot for print depends on its chart
+
 function paperSize(plot) {
   const width = plot.closest(".columns, .columns-wide-left, .columns-wide-right") ? PAPER.column : PAPER.whole;
-  return { width, height: plot.clientHeight || 320 };
+  return { width, height: heights.get(plot) || 320 };
 }
 
 // The option of the chart in *el* with the theme of now, for a plot of *width* pixels.
@@ -239,6 +241,7 @@ function draw(el) {
     plot.style.height = `${data.height}px`; // as many rows as the data has
     el.classList.toggle("chart-tall-for-paper", data.height > PAPER.tallest);
   }
+  if (!onPaper && plot.clientHeight) heights.set(plot, plot.clientHeight);
   const size = onPaper ? paperSize(plot) : {};
   drawn.get(el)?.dispose();
   const chart = echarts.init(plot, null, { renderer: "svg", ...size });

@@ -37,7 +37,16 @@ export function explain({ status, responseText }) {
   return notify(status === 403 ? forbidden : server);
 }
 
+// What was to come after the page says that it did not; its link stays.
+function giveUp({ detail }) {
+  const { failed } = detail.elt?.dataset ?? {};
+  if (!failed) return;
+  detail.elt.removeAttribute("aria-busy");
+  detail.elt.querySelector("[data-busy]").textContent = failed;
+}
+
 if (region) {
+  for (const name of ["responseError", "sendError", "timeout"]) document.addEventListener(`htmx:${name}`, giveUp);
   document.addEventListener("htmx:responseError", (event) => explain(event.detail.xhr));
   document.addEventListener("htmx:sendError", () => notify(region.dataset.network));
   document.addEventListener("htmx:timeout", () => notify(region.dataset.network));

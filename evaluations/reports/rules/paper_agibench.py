@@ -7,7 +7,7 @@ prompts is of so many questions × prompts less.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -33,6 +33,7 @@ from evaluations.reports.rules.paper_sums import (
 from evaluations.reports.rules.published_tables import PublishedPaper
 from evaluations.statistics.figure import Figure, missing
 from evaluations.statistics.repeats import Item, accuracies, repeatability
+from evaluations.statistics.rows import ModelCondition
 from questions.rules.taxonomy import TAXONOMY
 from questions.rules.vocabulary import AbilityBranch
 
@@ -65,7 +66,8 @@ class AgibenchMaterial:
     """What the tables are made from.
 
     ``questions`` has a row for each question, with ``characters`` of its text; ``repeats`` a row
-    for each answer. ``patterns`` counts the replies that each printed pattern matched, 0 for none.
+    for each answer. ``patterns`` counts the replies that each printed pattern matched, 0 for none,
+    which were given under the conditions ``matched``.
     """
 
     paper: PublishedPaper
@@ -74,6 +76,7 @@ class AgibenchMaterial:
     answers: pd.DataFrame
     repeats: pd.DataFrame
     patterns: Mapping[int, int]
+    matched: Collection[ModelCondition] = ()
 
     def conditions(self, name: str) -> dict[str, Loaded]:
         """Return the conditions of a model by prompt; without one of the paper, its best other."""
@@ -183,11 +186,12 @@ def _of_questions(material: AgibenchMaterial, questions: pd.DataFrame) -> Cells:
 
 
 def _patterns(material: AgibenchMaterial) -> Cells:
-    """Return table 5 for the replies that are loaded, under each condition to all questions."""
+    """Return table 5 for the replies that printed patterns read, of all under their conditions."""
     total = sum(material.patterns.values())
-    conditions = len(material.answers[["model", "condition"]].drop_duplicates())
     # One row for each question under a condition.
-    questions = (len(material.answers), conditions * len(material.questions))
+    asked = zip(material.answers["model"], material.answers["condition"], strict=True)
+    answered = sum(ModelCondition(*one) in material.matched for one in asked)
+    questions = (answered, len(material.matched) * len(material.questions))
     rows = list(material.paper.table("table-5").rows)
     numbers, ratios = {}, {}
     for row in rows:

@@ -38,7 +38,7 @@ from evaluations.reports.selectors.frames import (
     reasoned_frame,
     repeat_frame,
 )
-from evaluations.reports.selectors.rows_behind import pattern_counts
+from evaluations.reports.selectors.rows_behind import matched_conditions, pattern_counts
 from evaluations.statistics.figure import Report
 from evaluations.statistics.gaokao_750 import Precision
 from evaluations.statistics.policies import Policy
@@ -241,6 +241,7 @@ def _agibench(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cel
             answers=reasoned_frame(params),
             repeats=repeat_frame(params),
             patterns=pattern_counts(params),
+            matched=matched_conditions(params),
         )
     )
 

@@ -178,6 +178,13 @@ def pattern_counts(params: ReportParams) -> dict[int, int]:
     return found
 
 
+def matched_conditions(params: ReportParams) -> frozenset[ModelCondition]:
+    """Return the conditions of the replies that ``pattern_counts`` counts."""
+    names = ("run__language_model__name", "run__condition__name")
+    rows = _read(params).values_list(*names).distinct()
+    return frozenset(ModelCondition(model, condition or "") for model, condition in rows)
+
+
 def _read(params: ReportParams) -> QuerySet[Response]:
     """Return the replies that were read by the published patterns."""
     rules = f"{Response.score_field(Policy.PUBLISHED)}__published_rules"

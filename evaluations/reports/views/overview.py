@@ -15,6 +15,7 @@ from django.utils.http import urlencode
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import reselect, retarget
 
 from evaluations.facts.pairs import TEACHER_PAIR
 from evaluations.facts.params import ReportParams
@@ -119,7 +120,21 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "is_whole": isinstance(made, Overview),
         **shown(made, params, colours, part, short),
     }
-    return render(request, "evaluations/reports/overview.html", context)
+    return _sent(request, context)
+
+
+def _sent(request: MemberRequest, context: dict[str, Any]) -> HttpResponse:
+    """Return the page; all of it anew where something changed since its top was sent."""
+    context["state"] = state = name_of(context.get("kept_key"))
+    response = render(request, "evaluations/reports/overview.html", context)
+    if request.htmx and request.GET.get("whole", state) != state:
+        response = retarget(reselect(response, "#report"), "#report")
+    return response
+
+
+def name_of(state: bytes | None) -> str:
+    """Return a name for what a page was made from, for its address; "yes" for an unknown one."""
+    return state.hex()[:16] if state else "yes"
 
 
 @require_POST

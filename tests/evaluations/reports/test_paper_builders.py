@@ -171,6 +171,7 @@ def test_agibench_over_all_questions() -> None:
             answers=pd.DataFrame(rows).merge(questions, on="question"),
             repeats=pd.DataFrame(repeats, columns=names),
             patterns={0: 1, 3: 3},
+            matched=[one.asked for one in loaded],
         )
     )
     renamed = {"Political": "Politics", "Economic": "Economics"}

@@ -29,7 +29,8 @@ def test_the_top_comes_first_and_the_rest_by_its_link(
 
     def page(address: str = "/reports/?part=objective") -> str:
         text = client.get(address).content.decode()
-        return text[text.index('id="report"') :]
+        without_time = re.sub(r"\d\d:\d\d \(UTC", "(UTC", text)  # data as of
+        return without_time[without_time.index('id="report"') :]
 
     at_once = page()
     assert all(one in at_once for one in (*FIRST, *LATER))
@@ -41,10 +42,15 @@ def test_the_top_comes_first_and_the_rest_by_its_link(
     assert all(one in top for one in FIRST)
     assert not any(one in top for one in LATER)
     assert top[: top.index('id="report-rest"')] == at_once[: at_once.index('id="report-rest"')]
-    (rest,) = re.findall(r'<a href="(\?part=objective[^"]*)"', top)
+    (rest,) = re.findall(r'<a id="report-more" href="(\?part=objective[^"]*)"', top)
     assert f'hx-get="{rest}" hx-trigger="load"' in top
     assert page(f"/reports/{rest.replace('&amp;', '&')}") == at_once
     assert page() == at_once
+    rest = f"/reports/{rest.replace('&amp;', '&')}"
+    assert "HX-Retarget" not in client.get(rest, headers={"hx-request": "true"}).headers
+    mark(written(run), "8", "8")
+    changed = client.get(rest, headers={"hx-request": "true"})
+    assert (changed["HX-Retarget"], changed["HX-Reselect"]) == ("#report", "#report")
 
 
 @pytest.mark.django_db(transaction=True)
