@@ -9,13 +9,12 @@ from enum import StrEnum
 from django.db.models import Case, Exists, F, Max, Min, OuterRef, Q, QuerySet, When, Window
 from django.db.models.functions import Mod
 
+from evaluations.marking.services.showing import EXTRA
 from evaluations.models import HelpOffer, Mark, MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
-# One mark more than the scheme plans, as a third mark: no place in a queue was planned for it.
-EXTRA = Q(order=0)
 TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 
 

@@ -1,0 +1,115 @@
+"""What comes back to a teacher does not tell which mark of a response it is, nor how many it has.
+
+The worlds differ in what one teacher does with one response to which no mark of the plan is
+theirs: they help out with the first or the second mark, or give a third one. All else is equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.db import transaction
+
+from evaluations.marking.desk.selectors.desk import own_progress
+from evaluations.marking.desk.services.slots import claim_next, skip, take
+from evaluations.marking.services.showing import EXTRA, is_extra
+from evaluations.models import BlindAnswer, MarkingRound, Slot
+from evaluations.models.vocabulary import SlotKind
+from evaluations.schemes import Scheme
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from questions.models import Question
+from tests.conftest import make_user
+from tests.evaluations.marking_world import (
+    NOW,
+    give,
+    held_slot,
+    later,
+    planned_pair,
+    responses_to,
+    round_over,
+    small_round,
+    subjective_question,
+)
+
+pytestmark = pytest.mark.django_db
+APART = (["3", "3", "6"], ["0", "0", "0"])
+KINDS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
+
+
+@pytest.fixture
+def people(teacher: User, other_teacher: User, third_teacher: User) -> list[User]:
+    return [teacher, other_teacher, third_teacher, make_user(Role.TEACHER, "zoe")]
+
+
+@pytest.fixture
+def questions() -> list[Question]:
+    return [subjective_question() for _ in range(3)]
+
+
+@pytest.fixture
+def made(people: list[User], questions: list[Question]) -> MarkingRound:
+    responses = [one for question in questions for one in responses_to(question, 4)]
+    return round_over(responses, people[:3], scheme=Scheme.THREE_AND_LEAD)
+
+
+def foreign(made: MarkingRound, helper: User) -> BlindAnswer:
+    """The last response of which nothing was planned for *helper*."""
+    answer = made.answers.exclude(slots__planned=helper).order_by("pk").last()
+    assert answer is not None
+    return answer
+
+
+def mark_own(made: MarkingRound, helper: User) -> None:
+    """The helper marks all of their plan; nobody else marks these responses."""
+    for slot in Slot.objects.filter(planned=helper, answer__round=made).order_by("order"):
+        give(slot.answer, helper, ["1", "1", "1"])
+
+
+def helped(answer: BlindAnswer, helper: User, kind: SlotKind) -> None:
+    """The helper has the mark of this *kind* at hand, the others of the plan are given."""
+    pair = planned_pair(answer)
+    for person, points, own in zip(pair, APART, KINDS, strict=False):
+        if own != kind:
+            give(answer, person, points)
+        else:
+            assert skip(held_slot(answer, person), person, now=NOW)
+    slot = answer.slots.get(kind=kind)
+    assert take(slot.pk, helper, until=later(30), now=later(2))
+
+
+def what_comes(made: MarkingRound, person: User) -> list[object]:
+    """The count of *person*, and the responses that they are given one after the other."""
+    progress = own_progress(person, made)
+    told: list[object] = [progress.marked, progress.total]
+    while slot := claim_next(person, round=made, now=later(10)):
+        told.append(slot.answer_id)
+        rubric = slot.answer.rubric
+        points = ["1"] * (rubric.points.count() if rubric else 0)
+        give(slot.answer, person, points, now=later(10))
+        if slot.planned_id != person.pk:  # what they help out with is another matter
+            break
+    return told
+
+
+def in_each_world(tell: Callable[[SlotKind], list[object]]) -> list[list[object]]:
+    """What is told where the helper has the first, the second or the third mark."""
+    told = []
+    for kind in KINDS:
+        before = transaction.savepoint()
+        told.append(tell(kind))
+        transaction.savepoint_rollback(before)
+    return told
+
+
+@pytest.mark.parametrize("scheme", list(Scheme))
+@pytest.mark.parametrize("kind", list(SlotKind))
+def test_one_mark_more_than_the_scheme_plans(
+    scheme: Scheme, kind: SlotKind, people: list[User]
+) -> None:
+    made = small_round(people, 1, scheme=scheme)
+    made.answers.get().slots.all().delete()
+    slot = Slot.objects.create(answer=made.answers.get(), kind=kind, order=7)
+    more = kind is SlotKind.THIRD or (kind is SlotKind.SECOND and scheme is Scheme.SINGLE)
+    assert is_extra(slot) == Slot.objects.filter(EXTRA).exists() == more
