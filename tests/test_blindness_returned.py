@@ -13,6 +13,9 @@ from django.db import transaction
 
 from evaluations.marking.desk.selectors.desk import own_progress
 from evaluations.marking.desk.services.slots import claim_next, skip, take
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
+from evaluations.marking.monitoring.services.returning import return_marks
+from evaluations.marking.rounds.services.rounds import add_teachers
 from evaluations.marking.services.showing import EXTRA, is_extra
 from evaluations.models import BlindAnswer, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
@@ -23,6 +26,7 @@ from questions.models import Question
 from tests.conftest import make_user
 from tests.evaluations.marking_world import (
     NOW,
+    claimed,
     give,
     held_slot,
     later,
@@ -101,6 +105,83 @@ def in_each_world(tell: Callable[[SlotKind], list[object]]) -> list[list[object]
         told.append(tell(kind))
         transaction.savepoint_rollback(before)
     return told
+
+
+@pytest.mark.parametrize("to_others", [False, True])
+def test_a_returned_third_mark_comes_where_any_other_does(
+    to_others: bool, made: MarkingRound, people: list[User], lead: User
+) -> None:
+    """To the same teacher and to others; a third mark has no place of its own in any queue."""
+    helper, fourth = people[0], people[3]
+    mark_own(made, helper)
+    answer = foreign(made, helper)
+
+    def tell(kind: SlotKind) -> list[object]:
+        helped(answer, helper, kind)
+        give(answer, helper, ["3", "3", "5"], now=later(3))
+        if to_others:
+            made.pool.create(teacher=fourth)
+        return_marks(
+            made, helper, ReturnChoice(since=NOW), to_others=to_others, acting_user=lead,
+            now=later(5),
+        )  # fmt: skip
+        slot = answer.slots.get(kind=kind)
+        assert slot.planned == (fourth if to_others else helper)
+        return what_comes(made, fourth if to_others else helper)
+
+    told = in_each_world(tell)
+    assert answer.pk in told[0]
+    assert told == [told[0]] * len(told)
+
+
+def test_what_a_helper_left_at_hand_comes_back_in_an_order_of_no_kind(
+    made: MarkingRound, people: list[User]
+) -> None:
+    """A sheet or leases that ended: a third mark has no place in a queue, and came first."""
+    helper = people[0]
+    mark_own(made, helper)
+    answer = foreign(made, helper)
+    others = made.answers.exclude(slots__planned=helper).exclude(pk=answer.pk).order_by("pk")
+
+    def tell(kind: SlotKind) -> list[object]:
+        for one in others:
+            slot = one.slots.get(kind=SlotKind.FIRST)
+            assert take(slot.pk, helper, until=later(30), now=later(2))
+        helped(answer, helper, kind)
+        told: list[object] = []
+        while len(told) <= len(others):
+            slot = claimed(helper, made, later(31))
+            told.append(slot.answer_id)
+            give(slot.answer, helper, ["1", "1", "1"], now=later(31))
+        return told
+
+    told = in_each_world(tell)
+    assert answer.pk in told[0]
+    assert told == [told[0]] * len(told)
+
+
+def test_a_returned_third_mark_is_shared_with_who_comes_later_as_any_other(
+    made: MarkingRound, people: list[User], lead: User
+) -> None:
+    helper, newcomer = people[0], people[3]
+    mark_own(made, helper)
+    answer = foreign(made, helper)
+
+    def tell(kind: SlotKind) -> list[object]:
+        helped(answer, helper, kind)
+        give(answer, helper, ["3", "3", "5"], now=later(3))
+        # All but three of their own marks stay: with the other one, four are left.
+        own = made.answers.filter(slots__planned=helper, slots__marked=True).order_by("pk")[:3]
+        aliases = [one.alias for one in (*own, answer)]
+        return_marks(
+            made, helper, ReturnChoice(aliases=aliases), to_others=False, acting_user=lead,
+            now=later(5),
+        )  # fmt: skip
+        before = own_progress(helper, made).total
+        add_teachers(made, [newcomer], acting_user=lead)
+        return [before - own_progress(helper, made).total]
+
+    assert in_each_world(tell) == [[1]] * 3
 
 
 @pytest.mark.parametrize("scheme", list(Scheme))

@@ -22,6 +22,8 @@ from questions.models import Question, QuestionRevision, Rubric
 
 # So many of a teacher's last marks are looked through for the first response of a check.
 LAST_VERSIONS = 60
+# Behind all places in a queue.
+NO_PLACE = 2**31 - 1
 
 # What the teacher holds at the desk, not on a sheet that has not ended (``queue.free_for``).
 _HELD = """slot.holder_id = %(teacher)s AND (slot.lease_until IS NULL OR slot.lease_until NOT IN (
@@ -42,11 +44,19 @@ _FIRST = """(SELECT slot.id FROM evaluations_slot AS slot
             WHERE mark.slot_id = other.id AND mark.teacher_id = %(teacher)s))))
     ORDER BY {order} LIMIT 1)"""
 _CHOICES = (
-    _FIRST.format(which=_HELD, order='slot."order", slot.id'),
-    # By the order of an index alone, so that the first row is the last one read.
-    _FIRST.format(which=f"{_PLANNED} AND slot.skipped_at IS NULL", order='slot."order"'),
+    # What was not planned for the teacher has a place in the queue of somebody else, or none.
     _FIRST.format(
-        which=f"{_PLANNED} AND slot.skipped_at IS NOT NULL", order='slot.skipped_at, slot."order"'
+        which=_HELD,
+        order=f"""CASE WHEN slot.planned_id = %(teacher)s THEN slot."order" ELSE {NO_PLACE} END,
+        answer.public_id""",
+    ),
+    # By the order of an index, so that few rows are read; of one place, the kind does not decide.
+    _FIRST.format(
+        which=f"{_PLANNED} AND slot.skipped_at IS NULL", order='slot."order", answer.public_id'
+    ),
+    _FIRST.format(
+        which=f"{_PLANNED} AND slot.skipped_at IS NOT NULL",
+        order='slot.skipped_at, slot."order", answer.public_id',
     ),
 )
 # The response of an intra-rater check was marked by the teacher, and not among the last ones
@@ -66,7 +76,7 @@ _REPEATED = f"""slot.answer_id IN (SELECT answer.id FROM evaluations_blindanswer
 _LOST_BESIDE = """COALESCE((SELECT beside.marked AND beside.holder_id <> %(teacher)s
     FROM evaluations_slot AS beside
     JOIN evaluations_blindanswer AS own ON own.id = beside.answer_id
-    WHERE beside.planned_id = %(teacher)s AND beside.kind IN ('first', 'second')
+    WHERE beside.planned_id = %(teacher)s AND beside.kind IN ('first', 'second', 'third')
     AND own.round_id = (SELECT round_id FROM evaluations_blindanswer WHERE id = slot.answer_id)
     AND beside."order" < slot."order" ORDER BY beside."order" DESC LIMIT 1), FALSE)"""
 # The last conditions stand on the slot's own row: PostgreSQL checks them again after a rival's
@@ -106,7 +116,7 @@ _COUNTS = f"""SELECT slot.round_id,
         AND (slot.holder_id IS NULL OR slot.holder_id = %(teacher)s) AND slot.void_version = 0
         AND {_FIRST_IS.format(which="first.holder_id IS NULL")})
     FROM (SELECT slot.*, answer.round_id, answer.repeat_of_id,
-        MAX(CASE WHEN slot.planned_id = %(teacher)s AND slot.kind IN ('first', 'second')
+        MAX(CASE WHEN slot.planned_id = %(teacher)s AND slot.kind IN ('first', 'second', 'third')
             THEN 2 * slot."order"
                 + CASE WHEN slot.marked AND slot.holder_id <> %(teacher)s THEN 1 ELSE 0 END
             END) OVER (PARTITION BY answer.round_id ORDER BY slot."order") AS beside

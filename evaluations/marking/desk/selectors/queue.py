@@ -16,6 +16,7 @@ from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
 TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
+ORDINARY = (*TWO, SlotKind.THIRD.value)
 
 
 class EmptyReason(StrEnum):
@@ -73,7 +74,7 @@ def not_lost_beside(teacher: User | int) -> Q:
     # Twice the place of the last ordinary slot so far, and one more if another marked it: one pass
     # over the queue, where looking back from each check took a minute in a queue of thousands.
     is_lost = Case(When(~Q(holder=teacher), marked=True, then=1), default=0)
-    place = Case(When(kind__in=TWO, then=2 * F("order") + is_lost))
+    place = Case(When(kind__in=ORDINARY, then=2 * F("order") + is_lost))
     so_far = Window(Max(place), partition_by="answer__round", order_by="order")
     # Of checks only, but not by a filter: it would take the ordinary slots from the window.
     of_check = Case(When(kind__in=CHECK_KINDS, then=Mod(so_far, 2)))
