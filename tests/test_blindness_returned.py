@@ -12,8 +12,11 @@ import pytest
 from django.db import transaction
 
 from evaluations.marking.desk.selectors.desk import own_progress
+from evaluations.marking.desk.selectors.queue import slots_open_to
 from evaluations.marking.desk.services.slots import claim_next, skip, take
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
+from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.rounds.services.rounds import add_teachers
 from evaluations.marking.services.showing import EXTRA, is_extra
@@ -36,6 +39,7 @@ from tests.evaluations.marking_world import (
     small_round,
     subjective_question,
 )
+from tests.factories import make_rubric
 
 pytestmark = pytest.mark.django_db
 APART = (["3", "3", "6"], ["0", "0", "0"])
@@ -132,6 +136,49 @@ def test_a_returned_third_mark_comes_where_any_other_does(
     told = in_each_world(tell)
     assert answer.pk in told[0]
     assert told == [told[0]] * len(told)
+
+
+@pytest.mark.parametrize("lease", ["running", "ended"])
+def test_under_a_new_rubric_what_a_helper_had_at_hand_comes_back_alike(
+    lease: str, made: MarkingRound, people: list[User], lead: User
+) -> None:
+    """Also once the marks before a third one agree, and whatever the lease of the helper."""
+    helper = people[0]
+    mark_own(made, helper)
+    answer = foreign(made, helper)
+    make_rubric(answer.question, (("all of it", "12"),))
+    moved_at = later(5 if lease == "running" else 40)
+
+    def tell(kind: SlotKind) -> list[object]:
+        helped(answer, helper, kind)
+        use_new_rubric(made, answer.question, scope=RemarkScope.ALL, acting_user=lead, now=moved_at)
+        slot = answer.slots.get(kind=kind)
+        assert (slot.planned, slot.holder) == (helper, None)
+        for person, own in zip(planned_pair(answer), KINDS, strict=False):
+            if own != kind:
+                give(answer, person, ["6"], now=moved_at)
+        return what_comes(made, helper)
+
+    told = in_each_world(tell)
+    assert answer.pk in told[0]
+    assert told == [told[0]] * len(told)
+
+
+def test_who_had_a_response_at_hand_under_the_old_rubric_gives_no_third_mark_on_it(
+    made: MarkingRound, people: list[User], lead: User
+) -> None:
+    answer = foreign(made, people[0])
+    made.pool.create(teacher=people[3])
+    own, partner = planned_pair(answer)
+    kept = held_slot(answer, own)
+    make_rubric(answer.question, (("all of it", "12"),))
+    use_new_rubric(made, answer.question, scope=RemarkScope.ALL, acting_user=lead, now=later(5))
+    assert take(kept.pk, people[3], until=later(40), now=later(6))
+    give(answer, people[3], ["12"], now=later(7))
+    give(answer, partner, ["0"], now=later(7))
+    third = answer.slots.get(kind=SlotKind.THIRD)
+    assert third not in slots_open_to(own, made)
+    assert third in slots_open_to(people[0], made)
 
 
 def test_what_a_helper_left_at_hand_comes_back_in_an_order_of_no_kind(

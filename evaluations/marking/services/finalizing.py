@@ -157,7 +157,7 @@ def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
     mark may no longer be needed.
     """
     slots = Slot.objects.filter(answer=OuterRef("pk"))
-    waiting = Q(kind__in=PLANNED) | Q(void_version=0)
+    waiting = Q(kind__in=PLANNED) | Q(void_version=0, planned=None)
     put_back = Q(skipped_at__isnull=False) | Q(lease_until__lte=now)
     again = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, void_version__gt=0)
     unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD)
@@ -237,13 +237,13 @@ def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
 
 
 def _withdraw(waiting: Iterable[Slot]) -> None:
-    """Delete slots that nobody has to mark any more, unless they have returned marks.
+    """Delete slots that nobody has to mark any more, unless a teacher waits for them.
 
-    A third slot stays open then, and the queue passes over it; a decision is put
-    back with the lead who made it.
+    A third slot with returned marks, or planned for who had it at hand, stays open then, and the
+    queue of others passes over it; a decision is put back with the lead who made it.
     """
     for slot in waiting:
-        if not slot.void_version:
+        if not slot.void_version and slot.planned_id is None:
             slot.delete()
         elif slot.kind == SlotKind.ARBITRATION:
             leave_with_lead(slot)

@@ -135,8 +135,9 @@ def _withdraw(answers: Sequence[int], now: datetime) -> None:
     """Third slots without two marks before them, and decisions that nobody waits for any more.
 
     A slot with marks that were returned for re-marking stays with them; the queue passes over it.
+    So does one that is planned for a teacher, who had it at hand when the rubric changed.
     """
-    waiting = Slot.objects.filter(answer__in=answers, marked=False, void_version=0)
+    waiting = Slot.objects.filter(answer__in=answers, marked=False, void_version=0, planned=None)
     lacking = Slot.objects.filter(answer__in=answers, kind__in=TWO, marked=False).values("answer")
     waiting.filter(kind=SlotKind.THIRD, answer__in=lacking).exclude(SLOT.running(now)).delete()
     waiting.filter(kind=SlotKind.ARBITRATION).delete()

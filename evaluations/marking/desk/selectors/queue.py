@@ -86,10 +86,11 @@ def not_returned(teacher: User | int) -> Q:
     """Returned responses: not to who marked them, unless it was planned so; no needless third.
 
     A third mark is needed while its response has no final mark and both marks before it. Who gave
-    it before and is asked for it again gets it in any case, and at once: a returned mark that does
-    not come back, or later than the others, would be known as a third one.
+    it before, or had it at hand when the rubric changed, and is asked for it again gets it in any
+    case, and at once: a returned mark that does not come back, or later than the others, would be
+    known as a third one.
     """
-    again = Q(void_version__gt=0)
+    again = Q(void_version__gt=0) | Q(kind=SlotKind.THIRD, planned__isnull=False)
     taken = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
     lacking = Slot.objects.filter(answer=OuterRef("answer"), kind__in=TWO, marked=False)
     needless = Q(kind=SlotKind.THIRD) & (Q(answer__final__isnull=False) | Exists(lacking))
