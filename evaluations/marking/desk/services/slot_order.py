@@ -129,7 +129,7 @@ def _by_lot(
 
 
 def _free(teacher: User, marking_round: MarkingRound, now: datetime) -> QuerySet[Slot]:
-    return slots_open_to(teacher, marking_round).filter(free_for(teacher, now))
+    return slots_open_to(teacher, marking_round, now=now).filter(free_for(teacher, now))
 
 
 def _lot(*parts: int | str) -> bytes:
