@@ -38,10 +38,10 @@ _FIRST = """(SELECT slot.id FROM evaluations_slot AS slot
     AND answer.round_id = %(round)s AND answer.id <> %(but)s
     AND NOT EXISTS (SELECT 1 FROM evaluations_slot AS other
         WHERE other.answer_id = slot.answer_id AND other.id <> slot.id
-        AND (other.holder_id = %(teacher)s OR other.entered_by_id = %(teacher)s
-            OR (other.void_version > 0 AND EXISTS (
+        AND (other.holder_id = %(teacher)s OR other.entered_by_id = %(teacher)s OR EXISTS (
             SELECT 1 FROM evaluations_mark AS mark
-            WHERE mark.slot_id = other.id AND mark.teacher_id = %(teacher)s))))
+            WHERE mark.slot_id = other.id AND (mark.entered_by_id = %(teacher)s
+                OR (other.void_version > 0 AND mark.teacher_id = %(teacher)s)))))
     ORDER BY {order} LIMIT 1)"""
 _CHOICES = (
     # What was not planned for the teacher has a place in the queue of somebody else, or none.

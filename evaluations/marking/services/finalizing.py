@@ -226,11 +226,12 @@ def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
     """Whether no teacher is left for one more mark who would not know that it is one.
 
     They were shown the response while a planned mark of it was missing (``HelpOffer``), or have
-    all marked it.
+    all marked it or entered a mark of it.
     """
-    marked = Mark.objects.filter(slot__answer=answer).values("teacher")
-    pool = answer.round.pool.filter(left_at=None).exclude(teacher__in=marked)
-    roles = {person for slot in slots for person in (slot.holder_id, slot.entered_by_id)}
+    marks = Mark.objects.filter(slot__answer=answer).values_list("teacher", "entered_by")
+    roles = {slot.holder_id for slot in slots} | {slot.entered_by_id for slot in slots}
+    roles |= {person for pair in marks for person in pair}
+    pool = answer.round.pool.filter(left_at=None)
     left = set(pool.values_list("teacher", flat=True)) - roles
     shown = HelpOffer.objects.filter(answer=answer, teacher__in=left, extra=False)
     return shown.count() == len(left)

@@ -152,11 +152,13 @@ def slots_open_to(
 ) -> QuerySet[Slot]:
     """Unmarked slots in open rounds of *teacher* on responses where they have no other role.
 
-    Whoever entered the other mark of a response for its teacher has a role there too, and whoever
-    marked a response keeps that role when the mark is returned for re-marking.
+    Whoever entered any version of the other mark of a response for its teacher has a role there
+    too, and whoever marked a response keeps that role when the mark is returned for re-marking.
     """
-    marked_before = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
-    role = Q(holder=teacher) | Q(entered_by=teacher) | (Q(void_version__gt=0) & marked_before)
+    own = Mark.objects.filter(slot=OuterRef("pk"))
+    marked_before = Q(void_version__gt=0) & Exists(own.filter(teacher=teacher))
+    entered = Q(entered_by=teacher) | Q(Exists(own.filter(entered_by=teacher)))
+    role = Q(holder=teacher) | entered | marked_before
     own_role = Slot.objects.filter(role, answer=OuterRef("answer"))
     slots = Slot.objects.filter(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),

@@ -187,9 +187,18 @@ def _current(stored: Standing, slot: Slot) -> Mark | None:
 
 
 def refuse_second_entry(stored: Standing, slot: Slot, person: User) -> None:
-    """Raise NotAllowed if *person* entered or gave another mark of the response that counts."""
-    others = [mark for mark in _counting(stored) if mark.slot_id != slot.pk]
-    if any(person.pk in (mark.entered_by_id, mark.teacher_id) for mark in others):
+    """Raise NotAllowed if *person* entered or gave another mark of the response.
+
+    What they entered for somebody counts in every version, also of a mark that was given again:
+    they know what stood there. So does what they gave, where they enter a mark for somebody now;
+    a teacher whose own mark was returned may have another role on the response by then.
+    """
+    for_others = slot.holder_id != person.pk
+    others = [mark for mark in stored.marks if mark.slot_id != slot.pk]
+    gave = others if for_others else [mark for mark in _counting(stored) if mark in others]
+    if any(mark.entered_by_id == person.pk for mark in others) or any(
+        mark.teacher_id == person.pk for mark in gave
+    ):
         raise NotAllowed(
             _("You have entered another mark for this response. Somebody else has to do this."),
             code="entered_other",
