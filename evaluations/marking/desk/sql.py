@@ -38,10 +38,14 @@ _FIRST = """(SELECT slot.id FROM evaluations_slot AS slot
     AND answer.round_id = %(round)s AND answer.id <> %(but)s
     AND NOT EXISTS (SELECT 1 FROM evaluations_slot AS other
         WHERE other.answer_id = slot.answer_id AND other.id <> slot.id
-        AND (other.holder_id = %(teacher)s OR other.entered_by_id = %(teacher)s OR EXISTS (
+        AND (other.holder_id = %(teacher)s OR other.entered_by_id = %(teacher)s
+            OR (other.void_version > 0 AND EXISTS (
             SELECT 1 FROM evaluations_mark AS mark
-            WHERE mark.slot_id = other.id AND (mark.entered_by_id = %(teacher)s
-                OR (other.void_version > 0 AND mark.teacher_id = %(teacher)s)))))
+            WHERE mark.slot_id = other.id AND mark.teacher_id = %(teacher)s))))
+    AND NOT EXISTS (SELECT 1 FROM evaluations_mark AS mark
+        JOIN evaluations_slot AS entered ON entered.id = mark.slot_id
+        WHERE mark.entered_by_id = %(teacher)s AND entered.answer_id = slot.answer_id
+        AND entered.id <> slot.id)
     ORDER BY {order} LIMIT 1)"""
 _CHOICES = (
     # What was not planned for the teacher has a place in the queue of somebody else, or none.
@@ -50,13 +54,10 @@ _CHOICES = (
         order=f"""CASE WHEN slot.planned_id = %(teacher)s THEN slot."order" ELSE {NO_PLACE} END,
         answer.public_id""",
     ),
-    # By the order of an index, so that few rows are read; of one place, the kind does not decide.
+    # By the order of an index alone, so that the first row is the last one read.
+    _FIRST.format(which=f"{_PLANNED} AND slot.skipped_at IS NULL", order='slot."order"'),
     _FIRST.format(
-        which=f"{_PLANNED} AND slot.skipped_at IS NULL", order='slot."order", answer.public_id'
-    ),
-    _FIRST.format(
-        which=f"{_PLANNED} AND slot.skipped_at IS NOT NULL",
-        order='slot.skipped_at, slot."order", answer.public_id',
+        which=f"{_PLANNED} AND slot.skipped_at IS NOT NULL", order='slot.skipped_at, slot."order"'
     ),
 )
 # The response of an intra-rater check was marked by the teacher, and not among the last ones
@@ -84,6 +85,11 @@ _LOST_BESIDE = """COALESCE((SELECT beside.marked AND beside.holder_id <> %(teach
 # A check that is still of who holds it (``queue.still_theirs``).
 _STILL_THEIRS = f"""(slot.kind NOT IN ('seed', 'repeat') OR slot.marked
     OR slot.lease_until > %(now)s OR NOT {_LOST_BESIDE})"""
+# Another slot has the same place: by its key, what was opened last would come last.
+_SAME_PLACE = """EXISTS (SELECT 1 FROM evaluations_slot AS beside
+    JOIN evaluations_blindanswer AS own ON own.id = beside.answer_id
+    WHERE beside.planned_id = %(teacher)s AND beside."order" = slot."order"
+    AND NOT beside.marked AND beside.id <> slot.id AND own.round_id = %(round)s)"""
 # The last conditions stand on the slot's own row: PostgreSQL checks them again after a rival's
 # update. The slot of a returned mark has conditions of its own.
 _CLAIM = f"""UPDATE evaluations_slot AS slot
@@ -94,6 +100,7 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
     AND (slot.kind IN ('first', 'second', 'third')
         OR (slot.planned_id = %(teacher)s AND (slot.kind = 'seed' OR (slot.kind = 'repeat'
             AND {_REPEATED})) AND ({_AT_HAND} OR NOT {_LOST_BESIDE})))
+    AND (slot.holder_id = %(teacher)s OR NOT {_SAME_PLACE})
     AND EXISTS (SELECT 1 FROM evaluations_markinground AS round
         JOIN evaluations_roundteacher AS pool ON pool.round_id = round.id
         WHERE round.id = %(round)s AND round.status = 'open'
@@ -240,9 +247,10 @@ def claim_own(
     """Claim the next slot that the teacher holds or is planned for; return its key.
 
     One conditional UPDATE. None where there is none, where a rival took it meanwhile, and where
-    the next one is of a returned mark, or of an intra-rater check that comes too soon: then the
-    queue decides. *but* is a blind answer that is passed over. Raises IntegrityError where a
-    rival request of the same teacher took another role on the response.
+    the next one is of a returned mark, has its place with another, or is an intra-rater check
+    that comes too soon: then the queue decides. *but* is a blind answer that is passed over.
+    Raises IntegrityError where a rival request of the same teacher took another role on the
+    response.
     """
     given = {"teacher": teacher, "round": marking_round, "but": but}
     rows = _rows(_CLAIM, given | {"until": _stored(until), "now": _stored(now)})

@@ -155,13 +155,13 @@ def slots_open_to(
     Whoever entered any version of the other mark of a response for its teacher has a role there
     too, and whoever marked a response keeps that role when the mark is returned for re-marking.
     """
-    own = Mark.objects.filter(slot=OuterRef("pk"))
-    marked_before = Q(void_version__gt=0) & Exists(own.filter(teacher=teacher))
-    entered = Q(entered_by=teacher) | Q(Exists(own.filter(entered_by=teacher)))
-    role = Q(holder=teacher) | entered | marked_before
+    marked_before = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
+    role = Q(holder=teacher) | Q(entered_by=teacher) | (Q(void_version__gt=0) & marked_before)
     own_role = Slot.objects.filter(role, answer=OuterRef("answer"))
+    entered = Mark.objects.filter(slot__answer=OuterRef("answer"), entered_by=teacher)
     slots = Slot.objects.filter(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
+        ~Exists(entered.exclude(slot=OuterRef("pk"))),
         for_whom(teacher),
         repeats_open(teacher),
         not_lost_beside(teacher, now),

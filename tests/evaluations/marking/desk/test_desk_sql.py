@@ -281,3 +281,19 @@ def test_the_queue_gives_what_is_at_hand_then_planned_then_skipped(
     given = [one.slot for one in own_slots(teacher, [made], NOW)]
     assert given[:3] == [held.pk, first.pk, second.pk]
     assert given[-2:] == [skipped.pk, later_skipped.pk]
+
+
+def test_of_two_responses_with_one_place_the_queue_decides(
+    teacher: User, other_teacher: User
+) -> None:
+    """As in rounds that began before places stood apart: the key of a slot decides nothing."""
+    made = small_round([teacher, other_teacher], 4)
+    other = small_round([teacher, other_teacher], 4)
+    first, second = Slot.objects.filter(answer__round=made, planned=teacher).order_by("order")[:2]
+    assert claim_own(teacher.pk, other.pk, until=later(30), now=NOW), "another round is no matter"
+    Slot.objects.filter(pk=second.pk).update(order=first.order)
+    assert claim_own(teacher.pk, made.pk, until=later(30), now=NOW) is None
+    given = [one.slot for one in own_slots(teacher, [made], NOW)][:2]
+    assert given == [
+        slot.pk for slot in sorted((first, second), key=lambda one: str(one.answer.public_id))
+    ]
