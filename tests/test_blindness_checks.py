@@ -6,22 +6,30 @@ import pytest
 from django.db import transaction
 
 from evaluations.marking.desk.selectors.desk import desk_item, own_progress
-from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.desk.services.leaving import take_out
+from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, SeedWish
+from evaluations.marking.rounds.services.round_planning import plan_round
+from evaluations.marking.rounds.services.round_settings import RoundSettings
+from evaluations.marking.rounds.services.rounds import close_round, start_round
 from evaluations.models import BlindAnswer, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
-from tests.conftest import logged_in
+from gradeapp.accounts.roles import Role
+from tests.conftest import logged_in, make_user
 from tests.evaluations.marking_world import (
     NOW,
     answers_of,
     claimed,
     give,
     later,
+    planned_pair,
+    responses_to,
     small_round,
     subjective_question,
 )
@@ -172,3 +180,34 @@ def told_of(
         give(slot.answer, teacher, ["1"] * len(item.item.scoring_points))
     # In a round as small as this one a repeat cannot keep its distance from its first.
     return [progress.marked, progress.total, told, sorted(coming)]
+
+
+@pytest.mark.parametrize("how", ["skipped", "left", "taken out"])
+def test_who_was_shown_a_response_in_one_round_does_not_meet_it_as_a_seed(
+    how: str, teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """They gave no mark on it, and would know its text."""
+    question = subjective_question()
+    earlier = small_round([teacher, other_teacher], 1, question=question, scheme=Scheme.MEAN)
+    earlier.pool.create(teacher=third_teacher)
+    slot = claimed(third_teacher, earlier)
+    if how == "skipped":
+        assert skip(slot, third_teacher, now=later(1))
+    elif how == "left":
+        assert slot.planned
+        assert claimed(slot.planned, earlier, later(31)) == slot
+    else:
+        take_out(earlier, third_teacher, acting_user=lead, now=later(1))
+    for person in planned_pair(slot.answer):
+        give(slot.answer, person, ["3", "3", "6"], now=later(32))
+    close_round(earlier, acting_user=None, now=later(33))
+    fourth, fifth = (make_user(Role.TEACHER, name) for name in ("zoe", "yue"))
+    planned = plan_round(
+        RoundSettings(name="Next", random_seed=7, seeds=SeedWish(taken=1)),
+        responses=ResponseChoice(tuple(one.run_id for one in responses_to(question, 18))),
+        teachers=[third_teacher, fourth, fifth],
+        acting_user=None,
+    )
+    start_round(planned, acting_user=None)
+    seeds = Slot.objects.filter(answer__round=planned, kind=SlotKind.SEED)
+    assert set(seeds.values_list("planned", flat=True)) == {fourth.pk, fifth.pk}

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
+from evaluations.marking.desk.selectors.desk import own_slot, slot_to_save
 from evaluations.marking.desk.selectors.queue import has_work
 from evaluations.marking.desk.services.slot_order import MOST_ASIDE
 from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.desk.sql import own_counts
+from evaluations.marking.sheets.rules.sheet_rows import FilledRow
+from evaluations.marking.sheets.selectors import slots_on
+from evaluations.marking.sheets.services.marking_sheets import take_sheet
+from evaluations.marking.sheets.services.sheet_reading import check_rows
 from evaluations.models import HelpOffer, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from gradeapp.common.refusals import NotFound
 from tests.conftest import make_user
 from tests.evaluations.marking_world import (
+    NOW,
     answers_of,
     claimed,
     give,
@@ -131,7 +139,7 @@ def test_what_helpers_leave_of_a_queue_is_not_its_checks(
     made = small_round(people, 9)
     own = Slot.objects.filter(planned=teacher).order_by("order")
     Slot.objects.filter(pk=own[2].pk).update(kind=SlotKind.SEED)
-    planned = own_counts(teacher.pk)[made.pk]
+    planned = own_counts(teacher.pk, later(5))[made.pk]
     for person in people[1:]:
         while slot := claim_next(person, round=made, now=later(1)):
             give(slot.answer, person, ["1", "1", "1"])
@@ -139,4 +147,45 @@ def test_what_helpers_leave_of_a_queue_is_not_its_checks(
     assert own.get(kind=SlotKind.SEED).holder is None
     assert claim_next(teacher, round=made, now=later(5)) is None
     assert not has_work(teacher, made, later(5))
-    assert (planned, own_counts(teacher.pk)[made.pk]) == ((0, len(own)), (0, 0))
+    assert (planned, own_counts(teacher.pk, later(5))[made.pk]) == ((0, len(own)), (0, 0))
+
+
+@pytest.mark.parametrize("away", ["sheet", "lease"])
+def test_what_helpers_leave_of_what_was_at_hand_is_not_its_checks(
+    away: str, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """A check that its teacher held goes with its neighbour when the time is over, at all doors."""
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 9)
+    own = Slot.objects.filter(planned=teacher).order_by("order")
+    Slot.objects.filter(pk=own[2].pk).update(kind=SlotKind.SEED)
+    check = own.get(kind=SlotKind.SEED)
+    over = later(60 * 24 * 2)
+    if away == "sheet":
+        until = timezone.localdate(NOW)
+        sheet = take_sheet(
+            made, teacher, responses=len(own), until=until, acting_user=teacher, now=NOW
+        )
+    else:
+        own.update(holder=teacher, lease_until=later(30))
+    assert own_counts(teacher.pk, later(1))[made.pk] == (0, len(own))
+    for person in people[1:]:
+        while slot := claim_next(person, round=made, now=over):
+            give(slot.answer, person, ["1", "1", "1"], now=over)
+    assert not own.filter(kind__in=("first", "second"), marked=False).exists()
+    check.refresh_from_db()
+    assert (check.holder, check.marked) == (teacher, False)
+    assert own_counts(teacher.pk, over)[made.pk] == (0, 0)
+    assert not has_work(teacher, made, over)
+    assert claim_next(teacher, round=made, now=over) is None
+    assert own_slot(teacher, check.answer.public_id, over) is None
+    assert slot_to_save(teacher, check.answer.public_id, over) is None
+    with pytest.raises(NotFound):
+        give(check.answer, teacher, ["1", "1", "1"], now=over)
+    if away == "sheet":
+        assert not slots_on(sheet, over).exists()
+        row = FilledRow(
+            2, str(sheet.public_id), str(check.answer.public_id), "0", ("1",), "", "", ""
+        )
+        (read,) = check_rows(sheet, [row], now=over)
+        assert read.sentence == "There is no such response, or it is no longer assigned to you."

@@ -157,7 +157,7 @@ def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
     mark may no longer be needed.
     """
     slots = Slot.objects.filter(answer=OuterRef("pk"))
-    waiting = Q(kind__in=PLANNED) | Q(void_version=0)
+    waiting = Q(kind__in=PLANNED) | Q(void_version=0, planned=None)
     put_back = Q(skipped_at__isnull=False) | Q(lease_until__lte=now)
     again = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, void_version__gt=0)
     unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD)
@@ -226,24 +226,25 @@ def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
     """Whether no teacher is left for one more mark who would not know that it is one.
 
     They were shown the response while a planned mark of it was missing (``HelpOffer``), or have
-    all marked it.
+    all marked it or entered a mark of it.
     """
-    marked = Mark.objects.filter(slot__answer=answer).values("teacher")
-    pool = answer.round.pool.filter(left_at=None).exclude(teacher__in=marked)
-    roles = {person for slot in slots for person in (slot.holder_id, slot.entered_by_id)}
+    marks = Mark.objects.filter(slot__answer=answer).values_list("teacher", "entered_by")
+    roles = {slot.holder_id for slot in slots} | {slot.entered_by_id for slot in slots}
+    roles |= {person for pair in marks for person in pair}
+    pool = answer.round.pool.filter(left_at=None)
     left = set(pool.values_list("teacher", flat=True)) - roles
     shown = HelpOffer.objects.filter(answer=answer, teacher__in=left, extra=False)
     return shown.count() == len(left)
 
 
 def _withdraw(waiting: Iterable[Slot]) -> None:
-    """Delete slots that nobody has to mark any more, unless they have returned marks.
+    """Delete slots that nobody has to mark any more, unless a teacher waits for them.
 
-    A third slot stays open then, and the queue passes over it; a decision is put
-    back with the lead who made it.
+    A third slot with returned marks, or planned for who had it at hand, stays open then, and the
+    queue of others passes over it; a decision is put back with the lead who made it.
     """
     for slot in waiting:
-        if not slot.void_version:
+        if not slot.void_version and slot.planned_id is None:
             slot.delete()
         elif slot.kind == SlotKind.ARBITRATION:
             leave_with_lead(slot)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from evaluations.marking.rules.arbitration import Finalized
-from evaluations.models import BlindAnswer, Judgement, Slot
+from evaluations.models import BlindAnswer, Judgement, Mark, Slot
 from evaluations.schemes import FinalRule
 
 # What one or two marks come to; after a third mark or the lead nobody is asked again.
@@ -59,5 +59,7 @@ def far_judgement(answer: BlindAnswer, value: Decimal) -> Judgement | None:
 
 def _somebody_left(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
     """Return whether a teacher of the pool has no role on *answer* yet."""
-    taken = {person for one in slots for person in (one.holder_id, one.entered_by_id) if person}
+    entered = Mark.objects.filter(slot__answer=answer, entered_by__isnull=False)
+    taken = set(entered.values_list("entered_by", flat=True))
+    taken |= {person for one in slots for person in (one.holder_id, one.entered_by_id) if person}
     return answer.round.pool.filter(left_at=None).exclude(teacher__in=taken).exists()

@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 
 from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.services.finalizing import leave_with_lead
+from evaluations.marking.services.places import draw_places
 from evaluations.models import BlindAnswer, FinalMarkSource, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import FinalRule
@@ -107,12 +108,17 @@ def _decisions(answers: Sequence[int]) -> list[Slot]:
 
 
 def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
-    """No version so far counts any more; a decision stays with its lead until it is needed."""
+    """No version so far counts any more; a decision stays with its lead until it is needed.
+
+    What was not in the plan of its teacher, by helping out or as a third mark, gets a drawn place.
+    """
     newest = Mark.objects.filter(slot=OuterRef("pk"), stale=False).order_by("-version")
     void = {"void_version": Subquery(newest.values("version")[:1])}
     free = {**SLOT.released(), "marked": False, "skipped_at": None, "revisable_until": None}
     groups: dict[int | None, list[int]] = defaultdict(list)
     decisions: list[int] = []
+    again = [slot for slot in slots if slot.kind != SlotKind.ARBITRATION]
+    places = draw_places(again, planned)
     for slot in slots:
         decided = slot.kind == SlotKind.ARBITRATION
         (decisions if decided else groups[planned[slot.pk]]).append(slot.pk)
@@ -121,14 +127,17 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
     for teacher, keys in groups.items():
         for some in batches(keys):
             Slot.objects.filter(pk__in=some).update(**void, **free, planned=teacher)
+    moved = [Slot(pk=key, order=place) for key, place in places.items()]
+    Slot.objects.bulk_update(moved, ["order"], batch_size=BATCH)
 
 
 def _withdraw(answers: Sequence[int], now: datetime) -> None:
     """Third slots without two marks before them, and decisions that nobody waits for any more.
 
     A slot with marks that were returned for re-marking stays with them; the queue passes over it.
+    So does one that is planned for a teacher, who had it at hand when the rubric changed.
     """
-    waiting = Slot.objects.filter(answer__in=answers, marked=False, void_version=0)
+    waiting = Slot.objects.filter(answer__in=answers, marked=False, void_version=0, planned=None)
     lacking = Slot.objects.filter(answer__in=answers, kind__in=TWO, marked=False).values("answer")
     waiting.filter(kind=SlotKind.THIRD, answer__in=lacking).exclude(SLOT.running(now)).delete()
     waiting.filter(kind=SlotKind.ARBITRATION).delete()

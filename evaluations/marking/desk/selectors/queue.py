@@ -6,17 +6,30 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import Case, Exists, F, Max, Min, OuterRef, Q, QuerySet, When, Window
-from django.db.models.functions import Mod
+from django.db.models import (
+    Case,
+    Exists,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+    Window,
+)
+from django.db.models.functions import Coalesce, Mod
+from django.db.models.lookups import Exact
 
+from evaluations.marking.services.showing import EXTRA
 from evaluations.models import HelpOffer, Mark, MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
-# One mark more than the scheme plans, as a third mark: no place in a queue was planned for it.
-EXTRA = Q(order=0)
 TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
+ORDINARY = (*TWO, SlotKind.THIRD.value)
 
 
 class EmptyReason(StrEnum):
@@ -66,30 +79,50 @@ def repeats_open(teacher: User | int) -> Q:
     return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
 
 
-def not_lost_beside(teacher: User | int) -> Q:
+def not_lost_beside(teacher: User | int, now: datetime) -> Q:
     """Checks: not where another marked the ordinary slot before it in the queue of *teacher*.
 
-    Who helps out takes no checks, so what they leave of a queue would be checks.
+    Who helps out takes no checks, so what they leave of a queue would be checks. What the teacher
+    has at hand stays theirs, and that ends with its lease, as for any response.
     """
     # Twice the place of the last ordinary slot so far, and one more if another marked it: one pass
     # over the queue, where looking back from each check took a minute in a queue of thousands.
     is_lost = Case(When(~Q(holder=teacher), marked=True, then=1), default=0)
-    place = Case(When(kind__in=TWO, then=2 * F("order") + is_lost))
+    place = Case(When(kind__in=ORDINARY, then=2 * F("order") + is_lost))
     so_far = Window(Max(place), partition_by="answer__round", order_by="order")
     # Of checks only, but not by a filter: it would take the ordinary slots from the window.
     of_check = Case(When(kind__in=CHECK_KINDS, then=Mod(so_far, 2)))
     lost = Slot.objects.annotate(is_lost=of_check).filter(planned=teacher, is_lost=1).values("pk")
-    return ~Q(kind__in=CHECK_KINDS) | Q(holder__isnull=False) | ~Q(pk__in=lost)
+    at_hand = Q(holder=teacher, lease_until__gt=now)
+    return ~Q(kind__in=CHECK_KINDS) | at_hand | ~Q(pk__in=lost)
+
+
+def still_theirs(teacher: User | int, now: datetime) -> Q:
+    """Of slots that *teacher* holds: not a check that is lost by now (``not_lost_beside``).
+
+    Asked of a few slots, each by itself.
+    """
+    before = Slot.objects.filter(
+        planned=teacher,
+        kind__in=ORDINARY,
+        answer__round=OuterRef("answer__round"),
+        order__lt=OuterRef("order"),
+    ).order_by("-order")
+    is_lost = Case(When(~Q(holder=teacher), marked=True, then=1), default=0)
+    last = before.annotate(is_lost=is_lost).values("is_lost")[:1]
+    lost = Q(Exact(Coalesce(Subquery(last), 0), 1))
+    return ~Q(kind__in=CHECK_KINDS) | Q(marked=True) | Q(lease_until__gt=now) | ~lost
 
 
 def not_returned(teacher: User | int) -> Q:
     """Returned responses: not to who marked them, unless it was planned so; no needless third.
 
     A third mark is needed while its response has no final mark and both marks before it. Who gave
-    it before and is asked for it again gets it in any case, and at once: a returned mark that does
-    not come back, or later than the others, would be known as a third one.
+    it before, or had it at hand when the rubric changed, and is asked for it again gets it in any
+    case, and at once: a returned mark that does not come back, or later than the others, would be
+    known as a third one.
     """
-    again = Q(void_version__gt=0)
+    again = Q(void_version__gt=0) | Q(kind=SlotKind.THIRD, planned__isnull=False)
     taken = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
     lacking = Slot.objects.filter(answer=OuterRef("answer"), kind__in=TWO, marked=False)
     needless = Q(kind=SlotKind.THIRD) & (Q(answer__final__isnull=False) | Exists(lacking))
@@ -115,21 +148,23 @@ def put_aside(teacher: User | int) -> QuerySet[HelpOffer]:
 
 
 def slots_open_to(
-    teacher: User | int, marking_round: MarkingRound | int | None = None
+    teacher: User | int, marking_round: MarkingRound | int | None = None, *, now: datetime
 ) -> QuerySet[Slot]:
     """Unmarked slots in open rounds of *teacher* on responses where they have no other role.
 
-    Whoever entered the other mark of a response for its teacher has a role there too, and whoever
-    marked a response keeps that role when the mark is returned for re-marking.
+    Whoever entered any version of the other mark of a response for its teacher has a role there
+    too, and whoever marked a response keeps that role when the mark is returned for re-marking.
     """
     marked_before = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
     role = Q(holder=teacher) | Q(entered_by=teacher) | (Q(void_version__gt=0) & marked_before)
     own_role = Slot.objects.filter(role, answer=OuterRef("answer"))
+    entered = Mark.objects.filter(slot__answer=OuterRef("answer"), entered_by=teacher)
     slots = Slot.objects.filter(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
+        ~Exists(entered.exclude(slot=OuterRef("pk"))),
         for_whom(teacher),
         repeats_open(teacher),
-        not_lost_beside(teacher),
+        not_lost_beside(teacher, now),
         not_returned(teacher),
         never_shown(teacher),
         answer__round__status=RoundStatus.OPEN,
@@ -142,7 +177,7 @@ def slots_open_to(
 
 def has_work(teacher: User, marking_round: MarkingRound, now: datetime) -> bool:
     """Whether ``claim_next`` would give something now."""
-    return slots_open_to(teacher, marking_round).filter(free_for(teacher, now)).exists()
+    return slots_open_to(teacher, marking_round, now=now).filter(free_for(teacher, now)).exists()
 
 
 def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> EmptyQueue:
@@ -156,7 +191,7 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     paused = marking_round.pool.filter(teacher=teacher, paused=True).first()
     if paused is not None:
         return EmptyQueue(EmptyReason.PAUSED, said=paused.paused_reason)
-    leased = slots_open_to(teacher, marking_round).filter(lease_until__gt=now)
+    leased = slots_open_to(teacher, marking_round, now=now).filter(lease_until__gt=now)
     own = leased.filter(on_sheet(teacher, now), holder=teacher)
     if until := own.aggregate(first=Min("lease_until"))["first"]:
         return EmptyQueue(EmptyReason.ON_SHEET, until)

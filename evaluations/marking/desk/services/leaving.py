@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.marking.services.finalizing import close_windows
+from evaluations.marking.services.showing import note_shown
 from evaluations.models import MarkingRound, RoundTeacher, Slot
 from evaluations.models.vocabulary import LIVE
 from gradeapp.accounts.models import User
@@ -51,6 +52,8 @@ def take_out(
             )
         own = Slot.objects.filter(answer__round=marking_round)
         close_windows(own.filter(holder=teacher), now=now)
-        own.filter(holder=teacher, marked=False).update(**SLOT.released())
+        held = own.filter(holder=teacher, marked=False)
+        note_shown([(slot, teacher.pk) for slot in held.select_related("answer__round")], now)
+        held.update(**SLOT.released())
         own.filter(planned=teacher, marked=False).update(planned=None)
         record(Tag.TEACHER_LEFT, marking_round, actor=acting_user, teacher=teacher.username)

@@ -75,7 +75,7 @@ def save_mark(
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
     with transaction.atomic():
-        slot = _held(slot, teacher)
+        slot = _held(slot, teacher, now)
         answer = slot.answer
         stored = standing(answer, key)
         earlier, key, reused = _earlier(key, given, slot, teacher, _with_key(stored, key))
@@ -129,12 +129,13 @@ def finish_revising(teacher: User, marking_round: MarkingRound, *, now: datetime
     close_windows(Slot.objects.filter(holder=teacher, answer__round=marking_round), now=now)
 
 
-def _held(slot: Slot, teacher: User) -> Slot:
+def _held(slot: Slot, teacher: User, now: datetime) -> Slot:
     """Lock the response, and return the slot if *teacher* has it now.
 
-    An ended lease that nobody took is still theirs. *slot* gets the locked response too.
+    An ended lease that nobody took is still theirs, except of a check that is lost. *slot* gets
+    the locked response too.
     """
-    held = locked_slot(slot.pk, teacher.pk)
+    held = locked_slot(slot.pk, teacher.pk, now)
     if held is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     if held.answer.rubric_id == slot.answer.rubric_id:
@@ -186,9 +187,18 @@ def _current(stored: Standing, slot: Slot) -> Mark | None:
 
 
 def refuse_second_entry(stored: Standing, slot: Slot, person: User) -> None:
-    """Raise NotAllowed if *person* entered or gave another mark of the response that counts."""
-    others = [mark for mark in _counting(stored) if mark.slot_id != slot.pk]
-    if any(person.pk in (mark.entered_by_id, mark.teacher_id) for mark in others):
+    """Raise NotAllowed if *person* entered or gave another mark of the response.
+
+    What they entered for somebody counts in every version, also of a mark that was given again:
+    they know what stood there. So does what they gave, where they enter a mark for somebody now;
+    a teacher whose own mark was returned may have another role on the response by then.
+    """
+    for_others = slot.holder_id != person.pk
+    others = [mark for mark in stored.marks if mark.slot_id != slot.pk]
+    gave = others if for_others else [mark for mark in _counting(stored) if mark in others]
+    if any(mark.entered_by_id == person.pk for mark in others) or any(
+        mark.teacher_id == person.pk for mark in gave
+    ):
         raise NotAllowed(
             _("You have entered another mark for this response. Somebody else has to do this."),
             code="entered_other",

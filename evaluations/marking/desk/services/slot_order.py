@@ -12,7 +12,7 @@ from typing import NamedTuple
 from django.db.models import Case, DateTimeField, F, Q, QuerySet, Value, When
 
 from evaluations.marking.desk.selectors.queue import free_for, put_aside, slots_open_to
-from evaluations.marking.desk.sql import LAST_VERSIONS
+from evaluations.marking.desk.sql import LAST_VERSIONS, NO_PLACE
 from evaluations.marking.rules.seed_answers import LEAST_GAP
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus, SlotKind
@@ -69,10 +69,12 @@ def own_slots(
     skipped = Case(
         When(held, then=Value(None)), default=F("skipped_at"), output_field=DateTimeField()
     )
+    # What is held and was planned for others has a place in their queue, or none: a drawn order.
+    place = Case(When(planned=teacher, then=F("order")), default=Value(NO_PLACE))
     kinds: tuple[list[Claimable], ...] = ([], [], [])
     for one in rounds:
         rows = _free(teacher, one, now).filter(held | planned).exclude(answer=but)
-        ordered = rows.annotate(rank=rank).order_by("rank", skipped, "order", "pk")
+        ordered = rows.annotate(rank=rank).order_by("rank", skipped, place, "answer__public_id")
         for slot, kind in ordered.values_list("pk", "rank")[:MOST_TRIES]:
             kinds[kind].append(Claimable(slot, one.lease_minutes))
     return chain.from_iterable(kinds)
@@ -127,7 +129,7 @@ def _by_lot(
 
 
 def _free(teacher: User, marking_round: MarkingRound, now: datetime) -> QuerySet[Slot]:
-    return slots_open_to(teacher, marking_round).filter(free_for(teacher, now))
+    return slots_open_to(teacher, marking_round, now=now).filter(free_for(teacher, now))
 
 
 def _lot(*parts: int | str) -> bytes:

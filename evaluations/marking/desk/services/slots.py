@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 from evaluations.marking.desk.selectors.queue import for_whom, free_for
 from evaluations.marking.desk.services.slot_order import claimable_slots, own_slots
 from evaluations.marking.desk.sql import claim_own, whole_slot
+from evaluations.marking.services.showing import is_extra, note_shown
 from evaluations.models import HelpOffer, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
@@ -81,7 +82,7 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     may_have = free_for(teacher, now) & for_whom(teacher)
     free = Slot.objects.filter(may_have, in_open_round, pk=slot, marked=False)
     given = {**SLOT.given(teacher, until), "skipped_at": None}
-    before = Slot.objects.filter(pk=slot).first()
+    before = Slot.objects.select_related("answer__round").filter(pk=slot).first()
     if before is None:
         return False
     if before.planned_id == teacher.pk and before.holder_id in (None, teacher.pk):
@@ -91,25 +92,13 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
         if not _unless_taken(lambda: same.update(**given)):
             return False
         if before.holder_id is not None and before.holder_id != teacher.pk:
-            _note_shown(before, before.holder_id, now)
+            note_shown([(before, before.holder_id)], now)
         if before.planned_id != teacher.pk:
-            offer = {"helping": True, "extra": not before.order, "at": now}
+            offer = {"helping": True, "extra": is_extra(before), "at": now}
             HelpOffer.objects.update_or_create(
                 answer_id=before.answer_id, teacher=teacher, defaults=offer
             )
     return True
-
-
-def _note_shown(slot: Slot, teacher: int, now: datetime) -> None:
-    """Keep that *teacher* was shown the response; an offer while helping out stays as it is."""
-    shown = HelpOffer(
-        answer_id=slot.answer_id,
-        teacher_id=teacher,
-        helping=slot.planned_id != teacher,
-        extra=not slot.order,
-        at=now,
-    )
-    HelpOffer.objects.bulk_create([shown], ignore_conflicts=True)
 
 
 def _unless_taken(claim: Callable[[], int | None]) -> int | None:
@@ -132,7 +121,7 @@ def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
     row = Slot.objects.filter(pk=slot.pk, marked=False)
     if not SLOT.release(row, teacher, skipped_at=now):
         return False
-    _note_shown(slot, teacher.pk, now)
+    note_shown([(slot, teacher.pk)], now)
     return True
 
 

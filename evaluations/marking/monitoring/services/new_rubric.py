@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.marking.monitoring.selectors.new_rubric import (
@@ -20,9 +20,11 @@ from evaluations.marking.monitoring.selectors.new_rubric import (
 )
 from evaluations.marking.monitoring.selectors.returning import TEACHER_KINDS
 from evaluations.marking.monitoring.services.returning import check_open
+from evaluations.marking.services.places import draw_places
 from evaluations.marking.services.reopening import Withdrawn, batches, lock_answers, reopen_slots
+from evaluations.marking.services.showing import note_shown
 from evaluations.models import BlindAnswer, Draft, MarkingRound, MarkingSheet, SeedAnswer, Slot
-from evaluations.models.vocabulary import CHECK_KINDS
+from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -132,24 +134,39 @@ def _move(
         again = Slot.objects.filter(answer__in=some, kind__in=(*TEACHER_KINDS, *CHECK_KINDS))
         slots = list(again.filter(marked=True))
         same = {slot.pk: slot.holder_id for slot in slots}
+        # Before the marks are reopened: a third slot that somebody had at hand stays theirs.
+        _release_held(some, now)
         withdrawn = reopen_slots(slots, same, now=now, with_decisions=with_decisions)
         marks, finals = marks + withdrawn.marks, finals + withdrawn.finals
-        _release_held(some)
         BlindAnswer.objects.filter(pk__in=some).update(rubric=newest)
     return Withdrawn(marks, finals)
 
 
-def _release_held(answers: Sequence[int]) -> None:
-    """Release slots that teachers hold; drafts keep the comment and lose the points."""
+def _release_held(answers: Sequence[int], now: datetime) -> None:
+    """Release slots that teachers hold; drafts keep the comment and lose the points.
+
+    Each is planned for who held it from then on, also where they were helping out and where it is
+    a third mark: it comes back to them in the same way. They have been shown the response.
+    """
     held = Slot.objects.filter(answer__in=answers, marked=False, holder__isnull=False)
+    held.filter(kind=SlotKind.ARBITRATION).update(**SLOT.released())
+    slots = list(held.exclude(kind=SlotKind.ARBITRATION))
     drafts = list(Draft.objects.filter(slot__answer__in=answers))
     for draft in drafts:
         draft.content = {**draft.content, "points": [], "total": ""}
     Draft.objects.bulk_update(drafts, ["content"])
-    for slot in held:
-        slot.planned_id = slot.planned_id or slot.holder_id
+    _note_holders(held, now)
+    places = draw_places(slots, {slot.pk: slot.holder_id for slot in slots})
+    for slot in slots:
+        slot.planned_id, slot.order = slot.holder_id, places.get(slot.pk, slot.order)
         slot.holder, slot.lease_until = None, None
-        slot.save(update_fields=["planned", "holder", "lease_until"])
+    Slot.objects.bulk_update(slots, ["planned", "order", "holder", "lease_until"])
+
+
+def _note_holders(slots: QuerySet[Slot], now: datetime) -> None:
+    """Keep who was shown the responses of *slots* before they are released."""
+    held = slots.filter(holder__isnull=False).select_related("answer__round")
+    note_shown([(slot, slot.holder_id) for slot in held if slot.holder_id], now)
 
 
 def _drop_references(seeds: Sequence[int]) -> list[dict[str, object]]:
@@ -178,5 +195,7 @@ def _withdraw(seeds: Sequence[BlindAnswer], marking_round: MarkingRound, now: da
     left = Slot.objects.filter(answer__in=[seed.pk for seed in seeds], marked=False)
     sheets = MarkingSheet.objects.filter(round=marking_round).values("held_until")
     at_desk = SLOT.running(now) & ~Q(lease_until__in=sheets)
-    left.exclude(at_desk).update(**SLOT.released())
+    away = left.exclude(at_desk)
+    _note_holders(away, now)
+    away.update(**SLOT.released())
     left.update(planned=None)

@@ -35,8 +35,8 @@ class Checks:
     """What is hidden in the queues of a round.
 
     ``seeds`` are (seed answer, block) pairs, ``repeat_share`` is from 0 to 1.
-    ``known`` names seed answers that a teacher marked elsewhere, or gave the
-    reference of: a check of these would check nothing.
+    ``known`` names seed answers that a teacher marked or was shown elsewhere, or gave the
+    reference of: they would recognise the text, and a check of these would check nothing.
     """
 
     seeds: Sequence[Block] = ()

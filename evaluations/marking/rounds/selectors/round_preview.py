@@ -19,7 +19,7 @@ from evaluations.marking.rounds.rules.round_plan import (
     plan_round,
 )
 from evaluations.marking.rounds.selectors.round_choice import Contents
-from evaluations.marking.rounds.selectors.round_queues import marked_before, planned_places
+from evaluations.marking.rounds.selectors.round_queues import planned_places, shown_before
 from evaluations.marking.rules.seed_answers import Cadence, Id, Role
 from evaluations.models import Mark, MarkingRound
 from evaluations.schemes import Scheme
@@ -219,6 +219,6 @@ def _seeds(contents: Contents) -> list[tuple[int, int]]:
 
 
 def _known(contents: Contents, teachers: Sequence[User]) -> dict[Id, set[Id]]:
-    """Which of the seed answers each teacher has marked in some round."""
+    """Which of the seed answers each teacher was shown in some round."""
     responses = [response for response, _question in _seeds(contents)]
-    return marked_before([teacher.pk for teacher in teachers], responses)
+    return shown_before([teacher.pk for teacher in teachers], responses)

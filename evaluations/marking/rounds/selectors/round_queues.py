@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evaluations.marking.rounds.rules.round_plan import Checks, QueuePlace, plan_round
 from evaluations.marking.rules.seed_answers import Cadence, Id
-from evaluations.models import Mark, MarkingRound
+from evaluations.models import HelpOffer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import AnswerRole
 from evaluations.schemes import Scheme
 
@@ -36,7 +36,7 @@ def checks_of(marking_round: MarkingRound, teachers: Sequence[int]) -> Checks:
     seeds = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer__isnull=False)
     columns = ("response", "question", "seed_answer__author")
     rows = list(seeds.order_by(*BY_BLOCK).values_list(*columns))
-    known = marked_before(teachers, [response for response, _question, _author in rows])
+    known = shown_before(teachers, [response for response, _question, _author in rows])
     for response, _question, author in rows:
         if author is not None:
             known[author].add(response)
@@ -51,10 +51,22 @@ def checks_of(marking_round: MarkingRound, teachers: Sequence[int]) -> Checks:
     )
 
 
-def marked_before(teachers: Sequence[int], responses: Sequence[int]) -> defaultdict[Id, set[Id]]:
-    """Which of *responses* each of *teachers* has marked in some round."""
-    marks = Mark.objects.filter(teacher__in=teachers, slot__answer__response__in=responses)
+def shown_before(teachers: Sequence[int], responses: Sequence[int]) -> defaultdict[Id, set[Id]]:
+    """Which of *responses* each of *teachers* was shown in some round.
+
+    They marked it, for themselves or for somebody else, had it at hand and left it, on a sheet
+    too, or gave it back.
+    """
+    slots = Slot.objects.filter(answer__response__in=responses)
+    marks = Mark.objects.filter(slot__answer__response__in=responses)
+    offers = HelpOffer.objects.filter(teacher__in=teachers, answer__response__in=responses)
+    rows = [
+        *slots.filter(holder__in=teachers).values_list("holder", "answer__response"),
+        *marks.filter(teacher__in=teachers).values_list("teacher", "slot__answer__response"),
+        *marks.filter(entered_by__in=teachers).values_list("entered_by", "slot__answer__response"),
+        *offers.values_list("teacher", "answer__response"),
+    ]
     known: defaultdict[Id, set[Id]] = defaultdict(set)
-    for teacher, response in marks.values_list("teacher", "slot__answer__response"):
+    for teacher, response in rows:
         known[teacher].add(response)
     return known

@@ -17,12 +17,12 @@ from evaluations.marking.rounds.rules.round_plan import (
 from evaluations.marking.rounds.selectors.round_queues import BY_BLOCK, checks_of, planned_places
 from evaluations.marking.rounds.services.round_planning import BATCH, highest_alias_of
 from evaluations.marking.rules.blinding import alias
+from evaluations.marking.rules.queue_places import APART
 from evaluations.marking.rules.seed_answers import Id, Lots, Placed, Role
 from evaluations.models import BlindAnswer, MarkingRound, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 
 KIND_OF_SLOT = {1: SlotKind.FIRST, 2: SlotKind.SECOND, 3: SlotKind.THIRD}
-PLANNED_KINDS = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 
 
 def create_slots(made: MarkingRound) -> int:
@@ -54,7 +54,9 @@ def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
         hidden = with_checks(queue, checks, Lots(made.lots_seed, new_teacher))
         for order, place in enumerate(hidden, start=1):
             if place.role is Role.OWN:
-                moved.append(Slot(pk=slot_at[int(place.item)], planned_id=new_teacher, order=order))
+                moved.append(
+                    Slot(pk=slot_at[int(place.item)], planned_id=new_teacher, order=order * APART)
+                )
             else:
                 places.append(QueuePlace(new_teacher, order, place.item, place.role))
     Slot.objects.bulk_update(moved, ["planned", "order"], batch_size=BATCH)
@@ -63,10 +65,18 @@ def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
 
 
 def _left(made: MarkingRound) -> list[OpenMark]:
-    """First and second marks that nobody holds; not those that come back to their teacher."""
+    """Marks of somebody's plan that nobody holds; not those that come back to their teacher.
+
+    A third mark that was returned to a teacher is in their plan like any other: what each of them
+    gives up must not tell which mark it is.
+    """
     repeated = made.answers.filter(role=AnswerRole.REPEAT).values("repeat_of")
     slots: QuerySet[Slot] = Slot.objects.filter(
-        answer__round=made, kind__in=PLANNED_KINDS, holder=None, marked=False, planned__isnull=False
+        answer__round=made,
+        kind__in=KIND_OF_SLOT.values(),
+        holder=None,
+        marked=False,
+        planned__isnull=False,
     ).exclude(answer__in=repeated)
     rows = slots.order_by(*(f"answer__{path}" for path in BY_BLOCK), "kind")
     columns = ("pk", "answer", "answer__question", "planned")
@@ -87,7 +97,7 @@ def _make_slots(made: MarkingRound, places: Sequence[QueuePlace], teachers: int)
                 answer_id=answer_of.get(place, first[int(place.item)]),
                 kind=_kind(place),
                 planned_id=int(place.teacher),
-                order=place.order,
+                order=place.order * APART,
             )
             for place in places
         ),

@@ -111,7 +111,7 @@ def counts_by_orm(teacher: User) -> dict[int, tuple[int, int]]:
             ~Q(kind=SlotKind.REPEAT)
             | Exists(first.filter(Q(holder=teacher) | Q(planned=teacher, **of)))
         )
-        & not_lost_beside(teacher)
+        & not_lost_beside(teacher, NOW)
         for of in ({"marked": False}, {"holder": None})
     )
     at_hand = Q(holder=None) | Q(holder=teacher)
@@ -147,7 +147,7 @@ def test_claims_and_counts_are_those_of_the_orm(
         shake(made, people, Random(seed))
         mark_some(made, Random(seed))
         for person in people:
-            assert own_counts(person.pk) == counts_by_orm(person)
+            assert own_counts(person.pk, NOW) == counts_by_orm(person)
             expected = next(own_slots(person, [made], NOW), None)
             own = Slot.objects.filter(Q(holder=person) | Q(planned=person), marked=False)
             special = own.filter(Q(kind__in=CHECK_KINDS) | Q(void_version__gt=0)).exists()
@@ -228,11 +228,11 @@ def test_what_a_save_reads_is_what_the_orm_reads(
         assert answer.rubric == slot.answer.rubric
         for person in [*people, lone]:
             mine = slot.holder_id == person.pk
-            locked = locked_slot(slot.pk, person.pk)
+            locked = locked_slot(slot.pk, person.pk, NOW)
             assert (locked is not None) == mine
             if locked:
                 assert all(same(row) for row in (locked, locked.answer, locked.answer.round))
-                saved = slot_to_save(person.pk, slot.answer.public_id)
+                saved = slot_to_save(person.pk, slot.answer.public_id, NOW)
                 assert saved == slot
                 assert same(saved.answer)
         known = Mark.objects.order_by("?")[0]
@@ -249,7 +249,9 @@ def test_what_a_save_reads_is_what_the_orm_reads(
         assert standing(slot.answer, uuid4()).with_key is None
     RoundTeacher.objects.filter(round=made, teacher=teacher).update(left_at=NOW)
     held = Slot.objects.filter(answer__round=made, holder=teacher).select_related("answer")
-    assert [slot_to_save(teacher.pk, slot.answer.public_id) for slot in held] == [None] * len(held)
+    assert [slot_to_save(teacher.pk, slot.answer.public_id, NOW) for slot in held] == [None] * len(
+        held
+    )
 
 
 def test_a_saved_slot_is_marked_and_its_draft_deleted(teacher: User, other_teacher: User) -> None:
@@ -279,3 +281,19 @@ def test_the_queue_gives_what_is_at_hand_then_planned_then_skipped(
     given = [one.slot for one in own_slots(teacher, [made], NOW)]
     assert given[:3] == [held.pk, first.pk, second.pk]
     assert given[-2:] == [skipped.pk, later_skipped.pk]
+
+
+def test_of_two_responses_with_one_place_the_queue_decides(
+    teacher: User, other_teacher: User
+) -> None:
+    """As in rounds that began before places stood apart: the key of a slot decides nothing."""
+    made = small_round([teacher, other_teacher], 4)
+    other = small_round([teacher, other_teacher], 4)
+    first, second = Slot.objects.filter(answer__round=made, planned=teacher).order_by("order")[:2]
+    assert claim_own(teacher.pk, other.pk, until=later(30), now=NOW), "another round is no matter"
+    Slot.objects.filter(pk=second.pk).update(order=first.order)
+    assert claim_own(teacher.pk, made.pk, until=later(30), now=NOW) is None
+    given = [one.slot for one in own_slots(teacher, [made], NOW)][:2]
+    assert given == [
+        slot.pk for slot in sorted((first, second), key=lambda one: str(one.answer.public_id))
+    ]

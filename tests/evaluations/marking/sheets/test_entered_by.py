@@ -11,6 +11,8 @@ from django.db import IntegrityError, transaction
 from evaluations.marking.arbitration.services import arbitrate, claim_case
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.desk.sql import claim_own
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
+from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS, marks_of_round
 from evaluations.marking.services.finalizing import newest_marks
 from evaluations.marking.sheets.services.sheet_reading import save_rows
@@ -95,3 +97,37 @@ def test_the_queue_passes_over_a_response_whose_other_mark_one_entered(
     )
     assert claim_own(other_teacher.pk, made.pk, until=later(30), now=later(1)) is None
     assert claim_next(other_teacher, round=made, now=later(1)) is None
+
+
+def test_who_entered_a_mark_that_was_given_again_enters_no_other(
+    made: MarkingRound, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """The teacher gave it anew at the desk; the lead still knows what they typed in."""
+    sheet = taken(made, teacher)
+    (answer,) = on(sheet)
+    save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=lead, now=later(1))
+    given_again(made, teacher, lead)
+    other = taken(made, other_teacher)
+    (state,) = save_rows(other, [row(other, answer, "3", "3", "6")], acting_user=lead, now=later(4))
+    assert (state.state, Mark.objects.filter(teacher=other_teacher).count()) == ("bad", 0)
+    assert "entered another mark" in state.sentence
+
+
+def test_the_queue_passes_over_what_one_entered_before_it_was_given_again(
+    made: MarkingRound, teacher: User, other_teacher: User, lead: User
+) -> None:
+    sheet = taken(made, teacher)
+    (answer,) = on(sheet)
+    save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=other_teacher, now=later(1))
+    given_again(made, teacher, lead)
+    assert Slot.objects.get(holder=teacher).entered_by is None
+    assert claim_own(other_teacher.pk, made.pk, until=later(30), now=later(4)) is None
+    assert claim_next(other_teacher, round=made, now=later(4)) is None
+
+
+def given_again(made: MarkingRound, teacher: User, lead: User) -> None:
+    """The lead returns the marks of *teacher*, who gives them at the desk."""
+    choice = ReturnChoice(aliases=made.answers.values_list("alias", flat=True))
+    return_marks(made, teacher, choice, to_others=False, acting_user=lead, now=later(2))
+    for answer in made.answers.all():
+        give(answer, teacher, ["0", "0", "0"], now=later(3))
