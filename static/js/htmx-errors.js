@@ -39,10 +39,10 @@ export function explain({ status, responseText }) {
 
 // What was to come after the page says that it did not; its link stays.
 function giveUp({ detail }) {
-  const { failed } = detail.elt?.dataset ?? {};
-  if (!failed) return;
+  const { notLoaded } = detail.elt?.dataset ?? {};
+  if (!notLoaded) return;
   detail.elt.removeAttribute("aria-busy");
-  detail.elt.querySelector("[data-busy]").textContent = failed;
+  detail.elt.querySelector("[data-busy]").textContent = notLoaded;
 }
 
 if (region) {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from django.db.models import Q
+
 from evaluations.marking.rounds.rules.round_plan import Checks, QueuePlace, plan_round
 from evaluations.marking.rules.seed_answers import Cadence, Id
 from evaluations.models import HelpOffer, Mark, MarkingRound, Slot
@@ -58,15 +60,19 @@ def shown_before(teachers: Sequence[int], responses: Sequence[int]) -> defaultdi
     too, or gave it back.
     """
     slots = Slot.objects.filter(answer__response__in=responses)
-    marks = Mark.objects.filter(slot__answer__response__in=responses)
+    by_them = Q(teacher__in=teachers) | Q(entered_by__in=teachers)
+    marks = Mark.objects.filter(by_them, slot__answer__response__in=responses)
     offers = HelpOffer.objects.filter(teacher__in=teachers, answer__response__in=responses)
     rows = [
         *slots.filter(holder__in=teachers).values_list("holder", "answer__response"),
-        *marks.filter(teacher__in=teachers).values_list("teacher", "slot__answer__response"),
-        *marks.filter(entered_by__in=teachers).values_list("entered_by", "slot__answer__response"),
         *offers.values_list("teacher", "answer__response"),
     ]
     known: defaultdict[Id, set[Id]] = defaultdict(set)
     for teacher, response in rows:
         known[teacher].add(response)
+    given = marks.values_list("teacher", "entered_by", "slot__answer__response")
+    for teacher, entered_by, response in given:
+        known[teacher].add(response)
+        if entered_by is not None:
+            known[entered_by].add(response)
     return known

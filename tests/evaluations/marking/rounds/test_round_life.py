@@ -29,6 +29,7 @@ from evaluations.marking.rounds.services.rounds import (
     resume_round,
     set_deadline,
 )
+from evaluations.marking.rules.queue_places import APART
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import BlindAnswer, Draft, FinalMark, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
@@ -154,7 +155,8 @@ def test_a_teacher_who_comes_later_shares_what_nobody_holds(
     assert theirs.count() == 6
     assert not theirs.filter(pk=at_hand.pk).exists()
     assert theirs.values("answer").distinct().count() == 6, "never both marks of one response"
-    assert sorted(theirs.values_list("order", flat=True)) == list(range(1, 7))
+    places = [place * APART for place in range(1, 7)]
+    assert sorted(theirs.values_list("order", flat=True)) == places
     entry = AuditEntry.objects.get(tag="round.teachers")
     assert entry.detail == {"added": ["yan"], "responses": 6}
     assert claimed(third_teacher, made).planned == third_teacher
