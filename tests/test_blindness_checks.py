@@ -211,3 +211,11 @@ def test_who_was_shown_a_response_in_one_round_does_not_meet_it_as_a_seed(
     start_round(planned, acting_user=None)
     seeds = Slot.objects.filter(answer__round=planned, kind=SlotKind.SEED)
     assert set(seeds.values_list("planned", flat=True)) == {fourth.pk, fifth.pk}
+    at_the_same_time = plan_round(
+        RoundSettings(name="Beside", random_seed=8, seeds=SeedWish(taken=1)),
+        responses=ResponseChoice(tuple(one.run_id for one in responses_to(question, 18))),
+        teachers=[third_teacher, fourth, fifth],
+        acting_user=None,
+    )
+    start_round(at_the_same_time, acting_user=None)
+    assert not Slot.objects.filter(answer__round=at_the_same_time, kind=SlotKind.SEED).exists()

@@ -185,6 +185,21 @@ def test_to_revise_tells_no_check_from_a_response_that_counts(
     assert worlds[0] == worlds[1] == worlds[2]
 
 
+def test_going_back_in_one_round_takes_no_response_of_another(
+    teacher: User, other_teacher: User
+) -> None:
+    """A form that is open since then names a response of the other round."""
+    answers = []
+    for _round in range(2):
+        one = small_round([teacher, other_teacher], 1, question=subjective_question())
+        answers.append(answers_of(one)[0])
+        give(answers[-1], teacher, ["3", "3", "6"])
+    path = f"/marking/rounds/{answers[0].round.public_id}/undo/"
+    sent = {"answer": str(answers[1].public_id)}
+    for headers in ({}, {"hx-request": "true"}):
+        assert logged_in(teacher).post(path, sent, headers=headers).status_code < 500
+
+
 @pytest.mark.parametrize("window", [0, 15], ids=["no window", "sheet"])
 def test_a_save_without_a_window_asks_the_same_whatever_the_partner_did(
     window: int, made: MarkingRound, teacher: User, other_teacher: User, clock: Clock

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from django.contrib.auth.models import Group
-from django.db import IntegrityError, models, transaction
+from django.db import DataError, IntegrityError, models, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -165,14 +165,10 @@ def accept_invitation(token: str, username: str, password: str, email: str = "")
     *email* is the address that the person has chosen, whatever the invitation says: whoever has it
     can log in by it. Raises what ``find`` raises, and BadInput (``taken``) if the name is taken, in
     whatever case, is the address of another person, or can pass for another, or (``email``) if
-    another person has the address that is not that of the invitation; the link then still works.
+    another person, or another invited one, has the address that is not that of the invitation;
+    the link then still works.
     """
     link = find(token, LinkKind.INVITATION)
-    others = User.objects.filter(email__iexact=email)
-    if email and email.lower() != link.email.lower() and others.exists():
-        raise BadInput(
-            _("This mail address cannot be used. Leave it empty, or ask an admin."), code="email"
-        )
     # As the login reads it: else "ａｄｍｉｎ" is another name, and nobody can log in with it.
     username = User.normalize_username(username)
     check_name_is_plain(username)
@@ -181,6 +177,7 @@ def accept_invitation(token: str, username: str, password: str, email: str = "")
         with transaction.atomic():
             # Two people at once choose their names one after the other.
             list(Group.objects.select_for_update().order_by("pk"))
+            _check_address(email, link)
             same = Q(username__iexact=username) | Q(email__iexact=username)
             if User.objects.filter(same).exists():
                 raise taken
@@ -193,9 +190,20 @@ def accept_invitation(token: str, username: str, password: str, email: str = "")
             AccessLink.objects.filter(pk=link.pk).update(user=user)
             said = {"roles": link.roles, "email": email, "invited_email": link.email}
             record(Tag.INVITATION_USED, user, actor=user, link=link.pk, **said)
-    except IntegrityError:
+    except (IntegrityError, DataError):  # taken meanwhile, or longer than it was typed
         raise taken from None
     return user
+
+
+def _check_address(email: str, link: AccessLink) -> None:
+    """Raise BadInput for the address of another person, or of another one who is invited."""
+    if not email or email.lower() == link.email.lower():
+        return
+    invited = open_links(LinkKind.INVITATION).filter(email__iexact=email)
+    if User.objects.filter(email__iexact=email).exists() or invited.exists():
+        raise BadInput(
+            _("This mail address cannot be used. Leave it empty, or ask an admin."), code="email"
+        )
 
 
 @transaction.atomic

@@ -83,6 +83,7 @@ class InviteForm(RolesForm):
     name = forms.CharField(label=_("Name"), max_length=100, validators=[validate_plain_name])
     email = forms.EmailField(
         label=_("Mail address"),
+        max_length=254,
         required=False,
         help_text=_("For single sign-on and forgotten passwords."),
     )
@@ -116,6 +117,7 @@ class AccountForm(NewPasswordForm):
     )
     email = forms.EmailField(
         label=_("Mail address"),
+        max_length=254,
         required=False,
         help_text=_(
             "Whoever has this address can log in as you, by single sign-on and by a forgotten"

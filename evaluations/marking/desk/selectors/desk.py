@@ -239,8 +239,8 @@ def last_own_mark(teacher: User, marking_round: MarkingRound, before: Slot | Non
     marks = Mark.objects.filter(teacher=teacher, slot__answer__round=marking_round, stale=False)
     first = marks.filter(version=F("slot__void_version") + 1)
     marks = first.filter(slot__holder=teacher, slot__marked=True).order_by("-id")
-    if before is not None and before.marked:
-        marks = marks.filter(pk__lt=marks.get(slot=before).pk)
+    if before is not None and (revised := marks.filter(slot=before).first()):
+        marks = marks.filter(pk__lt=revised.pk)
     newest = marks.select_related(*(f"slot__{part}" for part in WHOLE)).first()
     return newest.slot if newest else None
 

@@ -10,7 +10,7 @@ from django.db.models import Q
 from evaluations.marking.rounds.rules.round_plan import Checks, QueuePlace, plan_round
 from evaluations.marking.rules.seed_answers import Cadence, Id
 from evaluations.models import HelpOffer, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import AnswerRole
+from evaluations.models.vocabulary import LIVE, AnswerRole
 from evaluations.schemes import Scheme
 
 # Blocks come as the questions stand in their dataset, the same for everybody.
@@ -57,18 +57,21 @@ def shown_before(teachers: Sequence[int], responses: Sequence[int]) -> defaultdi
     """Which of *responses* each of *teachers* was shown in some round.
 
     They marked it, for themselves or for somebody else, had it at hand and left it, on a sheet
-    too, or gave it back.
+    too, or gave it back; or it waits for them in another round that goes on.
     """
-    slots = Slot.objects.filter(answer__response__in=responses)
+    waits = Q(planned__in=teachers, answer__round__status__in=LIVE)
+    slots = Slot.objects.filter(
+        Q(holder__in=teachers) | waits, answer__response__in=responses
+    ).values_list("holder", "planned", "answer__round__status", "answer__response")
     by_them = Q(teacher__in=teachers) | Q(entered_by__in=teachers)
     marks = Mark.objects.filter(by_them, slot__answer__response__in=responses)
     offers = HelpOffer.objects.filter(teacher__in=teachers, answer__response__in=responses)
-    rows = [
-        *slots.filter(holder__in=teachers).values_list("holder", "answer__response"),
-        *offers.values_list("teacher", "answer__response"),
-    ]
     known: defaultdict[Id, set[Id]] = defaultdict(set)
-    for teacher, response in rows:
+    for holder, planned, status, response in slots:
+        for teacher in (holder, planned if status in LIVE else None):
+            if teacher is not None:
+                known[teacher].add(response)
+    for teacher, response in offers.values_list("teacher", "answer__response"):
         known[teacher].add(response)
     given = marks.values_list("teacher", "entered_by", "slot__answer__response")
     for teacher, entered_by, response in given:
