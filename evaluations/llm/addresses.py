@@ -34,6 +34,7 @@ DENIED = tuple(
         "2002::/16",  # 6to4 does
         "192.88.99.0/24",  # relays of 6to4
         "fec0::/10",  # site-local, as private as fc00::/7
+        "3fff::/20",  # examples in documents (RFC 9637)
     )
 )
 

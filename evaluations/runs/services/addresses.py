@@ -53,7 +53,7 @@ def read_url(base_url: str) -> tuple[SplitResult, int]:
         )
     try:
         parts = urlsplit(base_url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
+        port = (443 if parts.scheme == "https" else 80) if parts.port is None else parts.port
     except ValueError:
         raise BadInput(
             _("This is not a valid address: %(url)s") % {"url": base_url[:200]}

@@ -61,6 +61,8 @@ def test_public_addresses_are_allowed(address: str) -> None:
         "2001:0:53aa:64c::1",
         "192.88.99.1",
         "fec0::1",
+        "3fff::1",
+        "3fff:fff::1",
         "ff02::1",
     ],
 )
@@ -162,6 +164,7 @@ def test_https_is_required_off_this_machine(url: str, settings: Settings) -> Non
         "https://①⑥⑨.②⑤④.①⑥⑨.②⑤④/",
         "https://169。254。169。254/",
         "https://ok.test:22",
+        "https://8.8.8.8:0/v1",
     ],
 )
 def test_what_is_no_plain_address_is_refused(url: str) -> None:
