@@ -14,6 +14,7 @@ from datetime import timedelta
 from django.contrib.auth.models import Group
 from django.db import DataError, IntegrityError, models, transaction
 from django.db.models import Q
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -26,6 +27,7 @@ from gradeapp.accounts.roles import (
     capabilities,
     roles_named,
 )
+from gradeapp.accounts.throttle import cancel, fail, invitation_limits, release, reserve
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import check_name_is_plain
@@ -45,11 +47,18 @@ class Gone(Refusal):
 def invite(name: str, roles: Iterable[Role], *, email: str = "", acting_user: User) -> str:
     """The token of an invitation for *name*, valid for 72 hours; shown once, never stored.
 
-    Raises BadInput for roles that do not go together, and a name that can pass for another.
+    Raises BadInput for roles that do not go together, a name that can pass for another, and
+    (``email``) the address of somebody who has an account.
     """
     roles = list(roles)
     check_roles([role.value for role in roles])
     check_name_is_plain(name)
+    has_it = User.objects.filter(email__iexact=email).first() if email else None
+    if has_it is not None:
+        raise BadInput(
+            _("%(name)s already has an account with this mail address.") % {"name": has_it},
+            code="email",
+        )
     token, link = _made(
         LinkKind.INVITATION,
         acting_user,
@@ -159,19 +168,48 @@ def _use(link: AccessLink) -> None:
         raise Gone(_("This link was used before, or it is too old. Ask an admin for a new one."))
 
 
-def accept_invitation(token: str, username: str, password: str, email: str = "") -> User:
+def accept_invitation(
+    token: str,
+    username: str,
+    password: str,
+    email: str = "",
+    *,
+    request: HttpRequest | None = None,
+) -> User:
     """The account that the invitation of *token* makes, with its roles.
 
     *email* is the address that the person has chosen, whatever the invitation says: whoever has it
     can log in by it. Raises what ``find`` raises, and BadInput (``taken``) if the name is taken, in
     whatever case, is the address of another person, or can pass for another, or (``email``) if
-    another person, or another invited one, has the address that is not that of the invitation;
-    the link then still works.
+    another person has the address, also that of the invitation, or another invited one has one
+    that is not. The link then still works.
+
+    Such a refusal tells that somebody has an account: each is recorded, with the network address
+    of *request*, and Throttled is raised after some of them.
     """
     link = find(token, LinkKind.INVITATION)
     # As the login reads it: else "ａｄｍｉｎ" is another name, and nobody can log in with it.
     username = User.normalize_username(username)
     check_name_is_plain(username)
+    limits = invitation_limits(link.pk)
+    reserve(limits)
+    try:
+        user = _make_account(link, username, password, email)
+    except BadInput as refusal:
+        fail(limits)
+        tried = {"email": email} if refusal.code == "email" else {"username": username}
+        tag, name = Tag.INVITATION_REFUSED, link.display_name
+        record(tag, link, actor=None, request=request, name=name, **tried)
+        raise
+    except Exception:
+        cancel(limits)
+        raise
+    release(limits)
+    return user
+
+
+def _make_account(link: AccessLink, username: str, password: str, email: str) -> User:
+    """Use *link* up and make its account. Raises BadInput and Gone."""
     taken = BadInput(_("This username is taken. Choose another one."), code="taken")
     try:
         with transaction.atomic():
@@ -196,11 +234,24 @@ def accept_invitation(token: str, username: str, password: str, email: str = "")
 
 
 def _check_address(email: str, link: AccessLink) -> None:
-    """Raise BadInput for the address of another person, or of another one who is invited."""
-    if not email or email.lower() == link.email.lower():
+    """Raise BadInput for the address of another person, or of another one who is invited.
+
+    That of *link* itself may have got an account since: with two, nobody could log in by it.
+    """
+    if not email:
         return
+    own = email.lower() == link.email.lower()
+    has_account = User.objects.filter(email__iexact=email).exists()
+    if own and has_account:
+        raise BadInput(
+            _(
+                "There is already an account with the mail address of this invitation. If it is"
+                " yours, log in with it. Otherwise enter another mail address, or none."
+            ),
+            code="email",
+        )
     invited = open_links(LinkKind.INVITATION).filter(email__iexact=email)
-    if User.objects.filter(email__iexact=email).exists() or invited.exists():
+    if has_account or (not own and invited.exists()):
         raise BadInput(
             _("This mail address cannot be used. Leave it empty, or ask an admin."), code="email"
         )

@@ -20,7 +20,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.translation import get_language
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -32,7 +32,7 @@ from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.session_rules import suspend
 from gradeapp.accounts.tasks import send_reset_link
-from gradeapp.accounts.throttle import client_address, fail, reserve, reset_limits
+from gradeapp.accounts.throttle import Throttled, client_address, fail, reserve, reset_limits
 from gradeapp.common.name_checks import validate_plain_name
 from gradeapp.common.refusals import BadInput
 from gradeapp.start_rules import LOOPBACK_HOSTS
@@ -156,10 +156,14 @@ def invite(request: MemberRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         name, roles = form.cleaned_data["name"], form.cleaned_data["roles"]
         email = form.cleaned_data["email"]
-        token = links.invite(name, roles, email=email, acting_user=request.user)
-        address = request.build_absolute_uri(reverse("invitation", args=[token]))
-        context = {"address": address, "name": name, "invited": True}
-        return render(request, "accounts/link.html", context)
+        try:
+            token = links.invite(name, roles, email=email, acting_user=request.user)
+        except BadInput as refusal:
+            form.add_error("email" if refusal.code == "email" else None, str(refusal))
+        else:
+            address = request.build_absolute_uri(reverse("invitation", args=[token]))
+            context = {"address": address, "name": name, "invited": True}
+            return render(request, "accounts/link.html", context)
     return render(request, "accounts/invite.html", {"form": form})
 
 
@@ -224,18 +228,33 @@ def invitation(request: MemberRequest, token: str) -> HttpResponse:
     """Choose a name and a password; then one is logged in."""
     link = links.find(token, LinkKind.INVITATION)
     form = AccountForm(request.POST or None, initial={"email": link.email})
+    status = 200
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
+        own = values["username"], values["password1"], values["email"]
         try:
-            user = links.accept_invitation(
-                token, values["username"], values["password1"], values["email"]
-            )
+            user = links.accept_invitation(token, *own, request=request)
         except BadInput as refusal:
             form.add_error("email" if refusal.code == "email" else "username", str(refusal))
+        except Throttled as refusal:
+            form.add_error(None, _refused_too_often(refusal.seconds))
+            status = refusal.status
         else:
             return perform_login(request, user, redirect_url="/")
     context = {"form": form, "name": link.display_name}
-    return render(request, "accounts/invitation.html", context)
+    return render(request, "accounts/invitation.html", context, status=status)
+
+
+def _refused_too_often(seconds: int) -> str:
+    """Return what somebody reads whose invitation takes nothing for some *seconds*."""
+    hours = -(-seconds // 3600)
+    return ngettext(
+        "Too many usernames or mail addresses were refused at this link. Ask an admin for a new"
+        " link, or try again in %(n)d hour.",
+        "Too many usernames or mail addresses were refused at this link. Ask an admin for a new"
+        " link, or try again in %(n)d hours.",
+        hours,
+    ) % {"n": hours}
 
 
 def site_of(request: HttpRequest) -> str:

@@ -91,6 +91,11 @@ def sign_on_limits(address: str) -> list[Limit]:
     return [Limit(f"sign-on|{address}", MOST_SIGN_ONS, timedelta(hours=1))]
 
 
+def invitation_limits(link_id: int) -> list[Limit]:
+    """For what one invitation is refused with: each refusal tells of somebody's account."""
+    return [Limit(f"invitation|{link_id}", 10, timedelta(days=1))]
+
+
 def own_password_limits(user_id: int) -> list[Limit]:
     """For the own password of somebody who is logged in, asked for again."""
     return [Limit(f"own|{user_id}", 5, timedelta(minutes=15))]

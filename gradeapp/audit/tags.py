@@ -25,6 +25,7 @@ class Tag(StrEnum):
     RECOVERY_CODES_RENEWED = "account.recovery_codes_renewed"
     INVITED = "account.invited"
     INVITATION_USED = "account.invitation_used"
+    INVITATION_REFUSED = "account.invitation_refused"
     LINK_WITHDRAWN = "account.link_withdrawn"
     RESET_LINK_MADE = "account.reset_link_made"
     PASSWORD_RESET = "account.password_reset"

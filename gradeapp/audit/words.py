@@ -25,6 +25,10 @@ TAGS: Words = {
     "account.factor_added": ("Second factor added", "添加第二验证方式"),
     "account.factor_failed": ("Second factor failed", "第二验证方式未通过"),
     "account.factor_removed": ("Second factor removed", "移除第二验证方式"),
+    "account.invitation_refused": (
+        "Name or mail address refused at an invitation",
+        "邀请页面拒绝用户名或邮箱",
+    ),
     "account.invitation_used": ("Invitation used", "使用邀请链接"),
     "account.invited": ("Person invited", "邀请用户"),
     "account.link_withdrawn": ("Link withdrawn", "撤回链接"),
@@ -142,6 +146,7 @@ TAGS: Words = {
 }
 
 OBJECTS: Words = {
+    "accesslink": ("Link", "链接"),
     "answercheck": ("Check", "核对"),
     "answerpattern": ("Pattern", "模式"),
     "arbitration": ("Arbitration", "仲裁"),

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from evaluations.marking.rounds.services.rounds import close_round
 from gradeapp.accounts import links, people, tasks
-from gradeapp.accounts.models import AccessLink, User
+from gradeapp.accounts.models import AccessLink, GuessCount, User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
 from gradeapp.accounts.session_rules import POLLED
@@ -67,7 +67,8 @@ def test_an_invitation_makes_one_account_and_is_gone(admin: User, teacher: User)
         assert again.status_code == 410
         assert "used before" in again.text
     assert Client().get("/invitation/made-up/").status_code == 404
-    assert tags() == ["account.invited", "account.invitation_used", "account.login"]
+    refused = ["account.invitation_refused"] * 3
+    assert tags() == ["account.invited", *refused, "account.invitation_used", "account.login"]
 
 
 @pytest.mark.parametrize("kept", ["", "li@school.example", "ada@evil.example"])
@@ -103,6 +104,58 @@ def test_nobody_takes_the_address_of_another_by_an_invitation(admin: User, teach
     too_long = use(link, email=f"{'a' * 60}@{'b' * 60}.{'c' * 60}.{'d' * 60}.{'e' * 60}.example")
     assert too_long.status_code == 200
     assert use(link)["Location"] == "/"
+
+
+def test_an_invitation_tells_of_few_accounts_and_each_time_is_seen(
+    admin: User, teacher: User, settings: Any
+) -> None:
+    """It said of any mail address whether somebody here has it, as often as one asked."""
+    settings.AUDIT_ADDRESSES = True
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    by_admin = logged_in(admin)
+    link, other = invitation_from(by_admin), invitation_from(by_admin, name="Wang Wei")
+    for _time in range(5):
+        # The name is taken, so that the link is not used up where nobody has the address.
+        assert "cannot be used" in use(link, "tao", email="tao@school.example").text
+        assert "taken" in use(link, "tao", email="nobody@school.example").text
+    guessed = use(link, "tao", email="tao@school.example")
+    right = use(link, email="li@school.example")
+    for answer in (guessed, right):
+        assert answer.status_code == 429
+        assert "Ask an admin for a new link, or try again in 24 hours." in answer.text
+        assert "cannot be used" not in answer.text
+    assert 'value="li@school.example"' in right.text, "what was entered is still there"
+    chinese = Client(headers={"accept-language": "zh-hans"})
+    values = {"username": "lihua", "password1": NEW, "password2": NEW}
+    assert "请向管理员索取新链接，或在24小时后重试" in chinese.post(link, values).text
+    entries = AuditEntry.objects.filter(tag="account.invitation_refused").order_by("pk")
+    assert [sorted(one.detail) for one in entries] == [
+        ["address", "email", "name"],
+        ["address", "name", "username"],
+    ] * 5
+    assert entries[0].detail["email"] == "tao@school.example"
+    assert "Name or mail address refused at an invitation" in by_admin.get("/audit/").text
+    assert use(other, "wangwei")["Location"] == "/", "another person's link has its own tries"
+    GuessCount.objects.update(since=timezone.now() - timedelta(days=1))
+    assert use(link)["Location"] == "/"
+
+
+def test_an_address_that_got_an_account_meanwhile_is_not_given_twice(
+    admin: User, teacher: User
+) -> None:
+    """Neither of the two could log in by single sign-on then."""
+    by_admin = logged_in(admin)
+    link = invitation_from(by_admin, email="li@school.example")
+    again = invitation_from(by_admin, email="li@school.example")
+    assert use(link, email="li@school.example")["Location"] == "/", "invited twice is no account"
+    refused = use(again, "second", email="LI@school.example")
+    assert "There is already an account with the mail address of this invitation" in refused.text
+    assert not User.objects.filter(username="second").exists()
+    assert use(again, "second", email="hua@school.example")["Location"] == "/", "the link works"
+    invited = {"name": "Li Hua", "roles": ["teacher"], "email": "Li@school.example"}
+    page = by_admin.post("/people/invite/", invited).text
+    assert "Li Hua already has an account with this mail address." in page
+    assert User.objects.filter(email__iexact="li@school.example").count() == 1
 
 
 def test_there_is_no_way_to_sign_up(db: None) -> None:
