@@ -12,8 +12,9 @@ class ProviderAccount(models.Model):
     together, null for none; each endpoint keeps its own limit in flight besides. The other columns
     are its state, by the clock of the database: ``version`` is raised by each change, so that a
     change is one conditional UPDATE. ``requests_left`` and ``tokens_left`` are what was left of
-    the limits per minute at ``refilled_at``. No call is made before ``closed_until``. The provider
-    has said that it takes at most ``reported_requests`` calls until ``reported_until``, and
+    the limits per minute at ``refilled_at``. No call is made before ``closed_until``, which stays
+    when it is past: calls that were sent before it do not close the account again. The provider has
+    said that it takes at most ``reported_requests`` calls until ``reported_until``, and
     ``reported_tokens`` tokens until ``reported_tokens_until``.
     """
 

@@ -15,6 +15,15 @@ TURN = timedelta(seconds=5)
 BURST = 0.1
 
 
+def is_over(closed_until: datetime | None, sent: datetime, now: datetime) -> bool:
+    """Return whether the wait that a call was asked for is over at *now*, or was ended by a person.
+
+    This is so if the call was *sent* before: it knows no more than the calls that closed the
+    account until *closed_until*.
+    """
+    return closed_until is not None and sent <= closed_until <= now
+
+
 @dataclass(frozen=True, slots=True)
 class Holder:
     """A worker that holds *permits* for *endpoint* and could use *wanted* of them."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.models import ProviderAccount
+from evaluations.models import ProviderAccount, Run
+from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.runs.services.runs import resume_run
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.database_clock import database_now
+from gradeapp.common.refusals import BadInput, Refusal
 
 MOST_IN_FLIGHT = 4096
 MOST_A_MINUTE = 2**31 - 1
@@ -52,11 +57,40 @@ def save_account(
     return account
 
 
-@transaction.atomic
-def end_wait(account: ProviderAccount, *, acting_user: User | None) -> None:
-    """Let calls be sent again although the provider has asked to wait; none if it has not."""
-    rows = ProviderAccount.objects.filter(pk=account.pk, closed_until__isnull=False)
-    asked = rows.values_list("closed_until", flat=True).first()
-    # The version is raised too, so that no worker writes the old time back.
-    if asked is not None and rows.update(closed_until=None, version=F("version") + 1):
+@dataclass(frozen=True)
+class Resumed:
+    """The runs that were resumed, and those that were not, each with the sentence why."""
+
+    runs: list[Run] = field(default_factory=list)
+    refused: list[tuple[Run, str]] = field(default_factory=list)
+
+
+def end_wait(account: ProviderAccount, *, acting_user: User | None) -> Resumed:
+    """Let calls be sent again although the provider has asked to wait; nothing if it has not.
+
+    The runs that are paused because an endpoint of the account has asked to wait are resumed, as
+    ``resume_run`` does: each tries a single call first.
+    """
+    resumed = Resumed()
+    with transaction.atomic():
+        now = database_now()
+        rows = ProviderAccount.objects.filter(pk=account.pk, closed_until__gt=now)
+        asked = rows.values_list("closed_until", flat=True).first()
+        # The present time, not none: a call in flight that comes back does not close it again.
+        if asked is None or not rows.update(closed_until=now, version=F("version") + 1):
+            return resumed
         record(Tag.ACCOUNT_REOPENED, account, actor=acting_user, until=asked.isoformat())
+        paused = Run.objects.filter(endpoint__account=account, status=RunStatus.PAUSED)
+        paused = paused.filter(pause_reason=PauseReason.ASKED_TO_WAIT).order_by("pk")
+        waiting = list(paused.values_list("pk", flat=True))
+    # After the commit, so that the account is not locked while many jobs change.
+    for pk in waiting:
+        with transaction.atomic():
+            run = paused.select_for_update(of=("self",)).filter(pk=pk).first()
+            if run is None:
+                continue  # somebody has stopped or resumed it
+            try:
+                resumed.runs.append(resume_run(run, acting_user=acting_user))
+            except Refusal as refusal:
+                resumed.refused.append((run, str(refusal)))
+    return resumed

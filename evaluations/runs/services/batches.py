@@ -324,8 +324,8 @@ def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchR
     stored = store_each(fresh, now=database_now(), random=random, breaker=breaker)
     process(run, stored.kept)
     report.answered += stored.answered
-    report.failed += len(stored.failures)
-    for failure in stored.failures[:MOST_PROBLEMS]:
+    report.failed += len(stored.failed)
+    for failure, _sent in stored.failed[:MOST_PROBLEMS]:
         words = _("Failed: %(why)s (%(text)s)")
         report.problem(words % {"why": error_words(failure.kind), "text": failure.text[:200]})
     counts = Counter((owners[int(one.key)], one.reply is not None) for one in fresh)

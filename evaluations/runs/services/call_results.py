@@ -65,11 +65,12 @@ OPEN = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
 class Stored:
     """What was stored of a batch.
 
-    ``costs`` has for each call the reserved amount and the amount that the budget has to bear.
+    ``costs`` has for each call the reserved amount and the amount that the budget has to bear,
+    ``failed`` each failure and when its call was sent.
     """
 
     kept: Kept = field(default_factory=Kept)
-    failures: list[ChatFailure] = field(default_factory=list)
+    failed: list[tuple[ChatFailure, datetime]] = field(default_factory=list)
     answered: int = 0
     costs: list[tuple[Decimal, Decimal]] = field(default_factory=list)
 
@@ -77,7 +78,7 @@ class Stored:
         """Add what was stored of another batch."""
         self.kept.responses += other.kept.responses
         self.kept.done += other.kept.done
-        self.failures += other.failures
+        self.failed += other.failed
         self.answered += other.answered
         self.costs += other.costs
 
@@ -126,7 +127,7 @@ def store_results(
     if failures and breaker.is_open:
         forget_failures(breaker)
     stored.answered = len(replies)
-    stored.failures = [failure for _attempt, failure in failures]
+    stored.failed = [(failure, attempt.sent_at) for attempt, failure in failures]
     return stored
 
 

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from evaluations.llm.client import CallResult
+from evaluations.llm.client import CallResult, ChatFailure
 from evaluations.llm.rate_headers import RateReport
 from evaluations.models import Endpoint, PermitLease, ProviderAccount
 from evaluations.runs.rules.permits import (
@@ -26,6 +26,7 @@ from evaluations.runs.rules.permits import (
     InFlightLimits,
     Reported,
     calls_left,
+    is_over,
     most_free,
     target_of,
 )
@@ -85,7 +86,8 @@ class Permits:
         # What was taken of the limit of tokens for each call in flight, the oldest first.
         self.estimates: deque[float] = deque()
         self.report: tuple[RateReport, datetime] | None = None
-        self.closed_until: datetime | None = None
+        # What calls were asked to wait: when they were sent, and until when to wait.
+        self.asked: list[tuple[datetime, datetime]] = []
 
     def take(self, n: int, in_flight: int) -> int:
         """Return how many of *n* further calls may be made now."""
@@ -118,11 +120,18 @@ class Permits:
             self.looked_at = float("-inf")
         self.idle = claimed < taken if taken else self.idle
 
-    def note(self, results: Iterable[CallResult]) -> None:
-        """Learn from *results*: tokens that were used, what is left, and for how long to wait."""
+    def note(
+        self,
+        results: Iterable[CallResult],
+        failed: Iterable[tuple[ChatFailure, datetime]] = (),
+    ) -> None:
+        """Learn from *results*: tokens that were used, what is left, and for how long to wait.
+
+        *failed* are the failures among them, with the time at which each call was sent.
+        """
         correction = 0.0
         for result in results:
-            reply, failure = result.reply, result.failure
+            reply = result.reply
             estimate = self.estimates.popleft() if self.estimates else None
             if reply is not None:
                 used = (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
@@ -131,10 +140,11 @@ class Permits:
                     self.tokens_a_call += (used - self.tokens_a_call) / 20
                 if reply.rate is not None and self._is_little(reply.rate):
                     self.report = (reply.rate, self.clock())
-            elif failure is not None and failure.slows_down and failure.retry_after:
+        for failure, sent in failed:
+            if failure.slows_down and failure.retry_after:
                 until = self.clock() + timedelta(seconds=failure.retry_after)
-                self.closed_until = max(until, self.closed_until or until)
-        if self.report is not None or self.closed_until is not None or self._has_limits_a_minute():
+                self.asked.append((sent, until))
+        if self.report is not None or self.asked or self._has_limits_a_minute():
             self._change_limits(tokens=correction)
 
     def _is_little(self, rate: RateReport) -> bool:
@@ -156,8 +166,9 @@ class Permits:
     def _has_other_limits(self) -> bool:
         """Whether calls are limited by more than their number in flight."""
         account = self.account
-        times = (account.closed_until, account.reported_until, account.reported_tokens_until)
-        return self._has_limits_a_minute() or any(times)
+        closed = account.closed_until is not None and account.closed_until > self.clock()
+        reported = account.reported_until or account.reported_tokens_until
+        return bool(self._has_limits_a_minute() or closed or reported)
 
     # ---- permits in flight ----
 
@@ -253,7 +264,7 @@ class Permits:
         for _try in range(TRIES):
             account = ProviderAccount.objects.get(pk=self.account.pk)
             if self._update_limits(account, self.clock(), requests=requests, tokens=tokens):
-                self.report = self.closed_until = None
+                self.report, self.asked = None, []
                 return
 
     def _update_limits(
@@ -269,8 +280,9 @@ class Permits:
         said = self._said(reports, requests, tokens)
         state["reported_requests"], state["reported_until"] = said[0].left, said[0].until
         state["reported_tokens"], state["reported_tokens_until"] = said[1].left, said[1].until
-        closed = max(filter(None, (account.closed_until, self.closed_until)), default=None)
-        state["closed_until"] = closed if closed and closed > now else None
+        closed = account.closed_until
+        new = [until for sent, until in self.asked if not is_over(closed, sent, now)]
+        state["closed_until"] = max([*new, closed] if closed else new, default=None)
         row = ProviderAccount.objects.filter(pk=account.pk, version=account.version)
         if not row.update(**state):
             return False

@@ -13,9 +13,10 @@ from django.db.models.functions import Coalesce
 
 from evaluations.llm.breaker import OUTAGE, POSSIBLY_BILLED
 from evaluations.llm.client import ChatFailure, FailureKind
-from evaluations.models import Attempt, Job, Run
+from evaluations.models import Attempt, Job, ProviderAccount, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
 from evaluations.runs.kinds import followers, kind_of
+from evaluations.runs.rules.permits import is_over
 from evaluations.runs.services import job_queue
 from evaluations.runs.services.run_workers import has_worker, join_run, leave_run, workers_of
 
@@ -99,6 +100,27 @@ def pause_for_failure(run: Run, failure: ChatFailure, now: datetime) -> None:
     reason = REASON_OF.get(failure.kind, PauseReason.ASKED_TO_WAIT)
     wait = failure.retry_after if reason is PauseReason.ASKED_TO_WAIT else None
     pause(run, reason, now + timedelta(seconds=wait) if wait else None)
+
+
+def without_ended_waits(
+    run: Run, failed: Sequence[tuple[ChatFailure, datetime]], now: datetime
+) -> list[ChatFailure]:
+    """Return the failures of *failed* that may pause *run*; the caller is in a transaction.
+
+    Each comes with the time at which its call was sent. A wait that it was asked for does not count
+    if a person has ended it since. The account stays locked, so that a person ends the wait either
+    before *run* is paused, or after: then that resumes it.
+    """
+    if not any(failure.slows_down for failure, _sent in failed):
+        return [failure for failure, _sent in failed]
+    accounts = ProviderAccount.objects.select_for_update(of=("self",))
+    account = accounts.filter(endpoints=run.endpoint_id).first()
+    closed_until = account.closed_until if account is not None else None
+    return [
+        failure
+        for failure, sent in failed
+        if not (failure.slows_down and is_over(closed_until, sent, now))
+    ]
 
 
 def forget_pause(run: Run) -> None:

@@ -18,7 +18,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from django.db.models import F
 
 from evaluations.llm import spool
@@ -53,6 +53,7 @@ from evaluations.runs.services.run_states import (
     pause_for_outage,
     pause_if_limited,
     show_outage,
+    without_ended_waits,
 )
 from evaluations.runs.services.run_workers import (
     note_trying,
@@ -307,7 +308,7 @@ class WorkSession:
     def deliver(self, batch: Sequence[CallResult]) -> None:
         """Store a batch, then process its responses and react to its failures."""
         stored = self.store(batch, self.breaker)
-        self.permits.note(batch)
+        self.permits.note(batch, stored.failed)
         self.unstored = 0
         for reserved, cost in stored.costs:
             self.budget.finalize(reserved, cost)
@@ -366,13 +367,15 @@ class WorkSession:
             self.tries = show_outage(self.run, self.breaker.cause)
             note_trying(self.run, self.owner, self.tries)
             self.breaker.tried_elsewhere(not self.tries)
-        for failure in stored.failures:
-            if fails_every_call(failure):
-                pause_for_failure(self.run, failure, self.clock())
-        if self.breaker.failed_probes >= (1 if self.waits else FAILED_PROBES):
-            self.pause_for_outage()
-        if self.waits or self.gate.refuses_all:
-            pause_if_limited(self.run, stored.failures, self.clock())
+        with transaction.atomic():
+            failures = without_ended_waits(self.run, stored.failed, self.clock())
+            for failure in failures:
+                if fails_every_call(failure):
+                    pause_for_failure(self.run, failure, self.clock())
+            if self.breaker.failed_probes >= (1 if self.waits else FAILED_PROBES):
+                self.pause_for_outage()
+            if self.waits or self.gate.refuses_all:
+                pause_if_limited(self.run, failures, self.clock())
 
     def pause_for_outage(self) -> None:
         """Pause the run until the next probe."""

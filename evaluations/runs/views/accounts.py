@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from functools import partial
+
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluations.models import ProviderAccount
@@ -13,7 +18,8 @@ from evaluations.runs.forms.accounts import AccountForm, CapForm
 from evaluations.runs.selectors.accounts import get_account
 from evaluations.runs.services import spending
 from evaluations.runs.services.accounts import end_wait, save_account
-from gradeapp.accounts.confirmation import check_confirmed
+from evaluations.runs.tasks import ask_for_work
+from gradeapp.accounts.confirmation import check_confirmed, check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.database_clock import database_now
@@ -37,10 +43,22 @@ def account_edit(request: MemberRequest, pk: int) -> HttpResponse:
 @require_POST
 @requires(Capability.OPERATE)
 def account_end_wait(request: MemberRequest, pk: int) -> HttpResponse:
-    """Send calls again although the provider of an account has asked to wait."""
+    """Send calls again although the provider of an account has asked to wait.
+
+    It asks for the password where resuming the runs one by one would.
+    """
     account = get_account(pk)
-    end_wait(account, acting_user=request.user)
+    check_cost(request, Decimal)
+    resumed = end_wait(account, acting_user=request.user)
     messages.success(request, _("Calls to %(name)s are sent again.") % {"name": account.name})
+    for run in resumed.runs:
+        transaction.on_commit(partial(ask_for_work, run.pk))
+    if n := len(resumed.runs):
+        sentence = ngettext("%(n)d run was resumed.", "%(n)d runs were resumed.", n)
+        messages.success(request, sentence % {"n": n})
+    for run, why in resumed.refused:
+        sentence = _("Run %(id)d was not resumed: %(why)s")
+        messages.warning(request, sentence % {"id": run.pk, "why": why})
     return redirect("runs:account", pk)
 
 

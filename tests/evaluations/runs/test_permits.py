@@ -31,6 +31,7 @@ from evaluations.runs.rules.permits import (
     target_of,
 )
 from evaluations.runs.services import permits as services
+from evaluations.runs.services.accounts import end_wait
 from evaluations.runs.services.permits import Permits
 from evaluations.runs.services.runs import start_run
 from gradeapp.common.database_clock import DatabaseClock, database_now
@@ -171,7 +172,7 @@ def test_limits_per_minute_waits_and_reports_are_shared(
     assert first.take(64, 0) == 1, "what was not used is there for the other"
     # The endpoint asks one worker to wait: nobody calls before.
     refused = ChatFailure(FailureKind.RATE_LIMIT, retry_after=30.0)
-    first.note([CallResult(1, refused, 0.1)])
+    first.note([CallResult(1, refused, 0.1)], [(refused, now[0])])
     now[0] += timedelta(seconds=29)
     assert second.take(5, 0) == 0
     now[0] += timedelta(seconds=2)
@@ -187,6 +188,27 @@ def test_limits_per_minute_waits_and_reports_are_shared(
     assert [first.take(2, 0), second.take(9, 0)] == [2, 1]
     now[0] += timedelta(seconds=11)
     assert second.take(9, 0) == 9
+
+
+@pytest.mark.django_db
+def test_a_call_in_flight_does_not_bring_back_a_wait_that_was_ended(
+    account: ProviderAccount, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was sent before an admin ended the wait, and comes back with the same week."""
+    ask_at_once(monkeypatch)
+    one = Permits(endpoint, "a", 64)
+    assert one.take(1, 0) == 1
+    sent = database_now()
+    asked = ChatFailure(FailureKind.RATE_LIMIT, retry_after=7 * 86_400.0)
+    results = [CallResult(1, asked, 0.1)]
+    one.note(results, [(asked, sent)])
+    assert one.take(1, 0) == 0
+    end_wait(account, acting_user=None)
+    one.note(results, [(asked, sent)])
+    assert one.take(1, 0) == 1
+    # A call that is sent after that is asked to wait: this is news.
+    one.note(results, [(asked, database_now())])
+    assert one.take(1, 0) == 0
 
 
 def vars_of(reply: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import re
 import socket
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -15,16 +16,18 @@ from django.utils.html import escape
 
 from evaluations.llm.breaker import BreakerLimits
 from evaluations.llm.retry import RetryPolicy
-from evaluations.models import Endpoint, Job, Run, RunWorker, Worker
+from evaluations.models import Endpoint, Job, ProviderAccount, Run, RunWorker, Worker
 from evaluations.runs.selectors.workers import SILENT
 from evaluations.runs.services import (
     call_results,
     job_queue,
+    permits,
     run_states,
     run_workers,
     work_session,
     worker_reports,
 )
+from evaluations.runs.services.accounts import end_wait
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import start_run
@@ -360,7 +363,7 @@ def test_an_account_that_has_to_wait_says_so_and_an_admin_ends_it(
     second = start_run(endpoint=other, dataset=run.dataset, acting_user=None)
     before = len(server.requests)
     worker_reports.Reporter(2).report()
-    work_on_run(second.pk)
+    work_on_run(second.pk, seconds=2)
     assert len(server.requests) == before
     time = f"{timezone.localtime(account.closed_until):%Y-%m-%d %H:%M}"
     said = f"has asked the account {account.name} to wait until {time}."
@@ -375,6 +378,92 @@ def test_an_account_that_has_to_wait_says_so_and_an_admin_ends_it(
     assert "Send calls again now" not in client.get(where).text
     assert AuditEntry.objects.filter(tag="account.wait_ended").count() == 1
     assert said not in notice(page(admin, second))
-    work_on_run(second.pk)
-    second.refresh_from_db()
-    assert second.status == "finished"
+    for one in (second, run):
+        work_on_run(one.pk)
+        one.refresh_from_db()
+        assert one.status == "finished", "also the run that was paused until then"
+
+
+def test_the_end_of_a_wait_resumes_the_runs_that_were_asked_to_wait(
+    admin: User, server: ScriptedServer, run: Run
+) -> None:
+    """Each had to be resumed by hand. Runs that are paused or stopped for a reason of their own
+    stay so."""
+    asked = named_fault("rate_limit", retry_after="900")
+    server.endpoint.faults = lambda _prompt: asked
+    work_on_run(run.pk)
+    run.refresh_from_db()
+    assert (run.status, run.pause_reason) == ("paused", "asked_to_wait")
+    endpoint = Endpoint.objects.get()
+    others = {}
+    for name, state in {
+        "by_person": {"status": "paused", "pause_reason": "by_person"},
+        "quota": {"status": "paused", "pause_reason": "quota"},
+        "stopped": {"status": "stopped"},
+        # The budget is spent, so that this one cannot be resumed.
+        "no_budget": {"status": "paused", "pause_reason": "asked_to_wait", "budget": 0},
+    }.items():
+        dataset = make_dataset(name)
+        make_question(make_task(dataset))
+        others[name] = start_run(endpoint=endpoint, dataset=dataset, acting_user=None)
+        Run.objects.filter(pk=others[name].pk).update(**state)
+    elsewhere = save_endpoint(
+        name="elsewhere", base_url=server.base_url, model="scripted-demo", acting_user=None
+    )
+    dataset = make_dataset("elsewhere")
+    make_question(make_task(dataset))
+    other = start_run(endpoint=elsewhere, dataset=dataset, acting_user=None)
+    Run.objects.filter(pk=other.pk).update(status="paused", pause_reason="asked_to_wait")
+    client = logged_in(admin)
+    address = reverse("runs:account-end-wait", args=[endpoint.account_id])
+    text = client.post(address, follow=True).text
+    assert "1 run was resumed." in text
+    refused = others["no_budget"]
+    assert f"Run {refused.pk} was not resumed: The budget must be higher" in text
+    run.refresh_from_db()
+    assert (run.status, run.pause_reason, run.resume_at) == ("queued", "asked_to_wait", None)
+    assert not run.jobs.filter(next_at__isnull=False).exists()
+    resumed = AuditEntry.objects.filter(tag="run.resumed")
+    assert [(one.target, one.actor) for one in resumed] == [(f"run:{run.pk}", admin)]
+    for one in (*others.values(), other):
+        before = (one.pk, one.status)
+        one.refresh_from_db()
+        assert one.status in ("paused", "stopped"), before
+    # As after each wait, a single call goes ahead.
+    sent = len(server.requests)
+    work_on_run(run.pk)
+    assert len(server.requests) == sent + 1
+    server.endpoint.faults = None
+    client.post(address)
+    work_on_run(run.pk)
+    run.refresh_from_db()
+    assert run.status == "finished"
+
+
+def test_a_call_in_flight_does_not_pause_a_run_whose_wait_was_ended(
+    server: ScriptedServer, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was sent before, and comes back with the wait that an admin has ended meanwhile."""
+    asked = named_fault("rate_limit", retry_after="900")
+    server.endpoint.faults = lambda _prompt: asked
+    account = permits.account_of(Endpoint.objects.get())
+    store = work_session.WorkSession.store
+
+    def stored_after_the_end(self: Any, *given: Any) -> Any:
+        if server.endpoint.faults is not None:
+            server.endpoint.faults = None
+            later = timezone.now() + timedelta(days=7)
+            ProviderAccount.objects.filter(pk=account.pk).update(closed_until=later)
+            end_wait(account, acting_user=None)
+        return store(self, *given)
+
+    monkeypatch.setattr(work_session.WorkSession, "store", stored_after_the_end)
+    work_on_run(run.pk)
+    account.refresh_from_db()
+    assert account.closed_until is not None
+    assert account.closed_until <= timezone.now()
+    run.refresh_from_db()
+    assert run.status != "paused"
+    work_on_run(run.pk)
+    run.refresh_from_db()
+    assert run.status == "finished"
