@@ -20,7 +20,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.translation import get_language, ngettext
+from django.utils.translation import get_language, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -80,7 +80,9 @@ class RolesForm(forms.Form):
 class InviteForm(RolesForm):
     """Whom to invite, as what."""
 
-    name = forms.CharField(label=_("Name"), max_length=100, validators=[validate_plain_name])
+    name = forms.CharField(
+        label=pgettext_lazy("person", "Name"), max_length=100, validators=[validate_plain_name]
+    )
     email = forms.EmailField(
         label=_("Mail address"),
         max_length=254,

@@ -44,6 +44,8 @@ class TrailFilter(django_filters.FilterSet):
         ),
         label=pgettext_lazy("audit", "Action"),
         empty_label=_("All actions"),
+        # No text stands before it: its first choice says what it is.
+        widget=forms.Select(attrs={"aria-label": pgettext_lazy("audit", "Action")}),
     )
     since = django_filters.DateFilter(
         method="from_day",

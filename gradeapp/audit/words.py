@@ -163,6 +163,7 @@ OBJECTS: Words = {
     "markinground": ("Round", "评卷任务"),
     "markingsheet": ("Marking sheet", "评卷单"),
     "patternsearch": ("Search for patterns", "模式搜索"),
+    "provideraccount": ("Provider account", "服务商账户"),
     "question": ("Question", "试题"),
     "rescoring": ("Rescoring", "重新计分"),
     "response": ("Response", "作答"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import qrcode
 from django import template
 
+from gradeapp.accounts.browsers import name_of
 from gradeapp.accounts.factors import needs_factor
 from gradeapp.accounts.models import User
 
@@ -15,6 +16,12 @@ register = template.Library()
 def needs_second_factor(user: User) -> bool:
     """Whether the role of *user* needs a second factor."""
     return needs_factor(user)
+
+
+@register.filter
+def browser_name(user_agent: str) -> str:
+    """What people call the browser that sent *user_agent*."""
+    return name_of(user_agent)
 
 
 @register.inclusion_tag("account/_qr.html")
