@@ -195,6 +195,7 @@ SOCIALACCOUNT_PROVIDERS: dict[str, dict[str, object]] = {
         else [],
     }
 }
+SERIALIZATION_MODULES = {"json": "gradeapp.exact_json"}  # for a database that is moved
 # A code that was used is remembered where all processes see it.
 CACHES = {
     "default": {
