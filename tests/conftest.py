@@ -108,7 +108,7 @@ def django_db_keepdb() -> bool:
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Let the flush after a test with real transactions empty the tables that are append-only."""
-    tables = "audit_auditentry|audit_seal|audit_segment|evaluations_markchange"
+    tables = "audit_auditentry|audit_seal|audit_segment|audit_chain|evaluations_markchange"
     flush = re.compile(rf'TRUNCATE "|DELETE FROM "({tables})";$')
 
     def run(execute: Any, sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:

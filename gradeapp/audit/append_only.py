@@ -1,27 +1,45 @@
 """Triggers that make a table append-only, on SQLite and PostgreSQL.
 
 On SQLite a migration that alters a protected table makes it anew and drops its triggers: such a
-migration must end with ``RunPython`` of ``protect`` again.
+migration must end with ``RunPython`` of ``protect`` again, with every condition and key of the
+newest migration that protects it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 NEVER = "1 = 0"
+ALWAYS = "1 = 1"
+# The columns of a unique key, and the condition under which it is one (empty: always).
+Keys = Mapping[tuple[str, ...], str]
+ACTIONS = ("update", "delete", "truncate", "replace", "insert")
 
 
-def protect(schema_editor: Any, table: str, *, delete: str = NEVER, update: str = NEVER) -> None:
+def protect(
+    schema_editor: Any,
+    table: str,
+    *,
+    delete: str = NEVER,
+    update: str = NEVER,
+    insert: str = ALWAYS,
+    keys: Keys | None = None,
+) -> None:
     """Refuse UPDATE, DELETE, TRUNCATE and REPLACE of rows of *table*, in place of older triggers.
 
-    *delete* and *update* are SQL conditions on OLD (and NEW) under which one row may be deleted
-    or updated. A refused statement raises IntegrityError.
+    *delete*, *update* and *insert* are SQL conditions on OLD and NEW under which one row may be
+    deleted, updated or inserted. *keys* are the unique keys besides ``id``: SQLite deletes a row
+    that an INSERT OR REPLACE conflicts with, and fires no trigger of a DELETE. A refused statement
+    raises IntegrityError.
     """
     release(schema_editor, table)
-    make = _on_postgresql if schema_editor.connection.vendor == "postgresql" else _on_sqlite
-    for statement in make(table, delete, update):
+    if schema_editor.connection.vendor == "postgresql":
+        statements = _on_postgresql(table, delete, update, insert)
+    else:
+        statements = _on_sqlite(table, delete, update, insert, keys or {})
+    for statement in statements:
         schema_editor.execute(statement, params=None)
 
 
@@ -29,15 +47,28 @@ def release(schema_editor: Any, table: str) -> None:
     """Take the triggers of ``protect`` off *table*."""
     postgresql = schema_editor.connection.vendor == "postgresql"
     where = f" ON {table}" if postgresql else ""
-    for action in ("update", "delete", "truncate", "replace"):
+    for action in ACTIONS:
         schema_editor.execute(f"DROP TRIGGER IF EXISTS {table}_{action}_refused{where}", None)
     if postgresql:
         schema_editor.execute(f"DROP FUNCTION IF EXISTS {table}_refused()", None)
 
 
+def replaces(table: str, keys: Keys, but: str = "") -> str:
+    """Return the SQL condition that NEW has the ``id`` or one of *keys* of a row of *table*.
+
+    The row is ``held`` in the conditions of *keys* and in *but*, a condition on all such rows.
+    """
+    found = []
+    for columns, where in {("id",): "", **keys}.items():
+        same = [f'held."{column}" = NEW."{column}"' for column in columns]
+        all_of = " AND ".join([*same, *filter(None, (where, but))])
+        found.append(f"EXISTS (SELECT 1 FROM {table} AS held WHERE {all_of})")
+    return " OR ".join(found)
+
+
 @contextmanager
 def lifted(connection: Any) -> Iterator[None]:
-    """Lift every such trigger for a block that empties the database: tests and benchmarks."""
+    """Lift every such trigger for a block that empties the database, or fills an empty one."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
@@ -67,31 +98,40 @@ def lifted(connection: Any) -> Iterator[None]:
                 cursor.execute(statement)
 
 
-def _on_postgresql(table: str, delete: str, update: str) -> Iterator[str]:
+def _on_postgresql(table: str, delete: str, update: str, insert: str) -> Iterator[str]:
     yield (
         f"CREATE FUNCTION {table}_refused() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
         f" IF TG_OP = 'DELETE' THEN IF {delete} THEN RETURN OLD; END IF; END IF;"
         f" IF TG_OP = 'UPDATE' THEN IF {update} THEN RETURN NEW; END IF; END IF;"
+        f" IF TG_OP = 'INSERT' THEN IF {insert} THEN RETURN NEW; END IF; END IF;"
         " RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP"
         " USING ERRCODE = 'integrity_constraint_violation'; END $$"
     )
-    for action, each in (("update", "ROW"), ("delete", "ROW"), ("truncate", "STATEMENT")):
+    triggers = [("update", "ROW"), ("delete", "ROW"), ("truncate", "STATEMENT")]
+    triggers += [] if insert == ALWAYS else [("insert", "ROW")]
+    for action, each in triggers:
         yield (
             f"CREATE TRIGGER {table}_{action}_refused BEFORE {action.upper()} ON {table}"
             f" FOR EACH {each} EXECUTE FUNCTION {table}_refused()"
         )
 
 
-def _on_sqlite(table: str, delete: str, update: str) -> Iterator[str]:
-    for action, allowed in (("update", update), ("delete", delete)):
-        yield (
-            f"CREATE TRIGGER {table}_{action}_refused BEFORE {action.upper()} ON {table}"
-            f" WHEN NOT ({allowed}) BEGIN"
-            f" SELECT RAISE(ABORT, '{table} is append-only: {action.upper()} refused'); END"
-        )
-    # INSERT OR REPLACE deletes the old row without the trigger of a DELETE.
-    yield (
-        f"CREATE TRIGGER {table}_replace_refused BEFORE INSERT ON {table}"
-        f" WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) BEGIN"
-        f" SELECT RAISE(ABORT, '{table} is append-only: REPLACE refused'); END"
+def _on_sqlite(table: str, delete: str, update: str, insert: str, keys: Keys) -> Iterator[str]:
+    refused = f"{table} is append-only: {{}} refused"
+    for action, allowed in (("UPDATE", update), ("DELETE", delete)):
+        says = refused.format(action)
+        yield refusal(table, action, f"BEFORE {action}", f"({allowed}) IS NOT TRUE", says)
+    says = refused.format("REPLACE")
+    yield refusal(table, "REPLACE", "BEFORE INSERT", replaces(table, keys), says)
+    if insert != ALWAYS:
+        # AFTER: a row that gets its key by itself has none before.
+        says = refused.format("INSERT")
+        yield refusal(table, "INSERT", "AFTER INSERT", f"({insert}) IS NOT TRUE", says)
+
+
+def refusal(table: str, name: str, on: str, when: str, says: str) -> str:
+    """Return the statement of a trigger of SQLite on *table* that raises *says* if *when* holds."""
+    return (
+        f"CREATE TRIGGER {table}_{name.lower()}_refused {on} ON {table} WHEN {when} BEGIN"
+        f" SELECT RAISE(ABORT, '{says}'); END"
     )

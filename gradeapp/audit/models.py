@@ -87,7 +87,8 @@ class Chain(models.Model):
 
     Rows with a key up to ``seen`` are sealed, but for those of transactions that were open for
     more than an hour; a pass over the whole table at ``swept_at`` finds these. Entries up to
-    ``unsigned_until`` were written before entries were signed.
+    ``unsigned_until`` were written before entries were signed: the migration that began to sign
+    them says so, and triggers let nobody change it.
     """
 
     name = models.CharField(max_length=20, unique=True)

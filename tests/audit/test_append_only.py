@@ -3,29 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from evaluations.models import MarkChange
 from gradeapp.accounts.models import User
+from gradeapp.audit.append_only import lifted
+from gradeapp.audit.hashing import GENESIS
 from gradeapp.audit.models import AuditEntry, Chain, Seal, Segment
 from gradeapp.audit.record import record
 from gradeapp.audit.retention import remove_old
 from gradeapp.audit.sealing import seal_all
 from gradeapp.audit.tags import Tag
 from gradeapp.audit.verifying import verify_all
+from tests.audit.replacing import by_insert, unique_keys
 
 pytestmark = pytest.mark.django_db
 TABLES = ("audit_auditentry", "audit_seal", "audit_segment", "evaluations_markchange")
+# The first link once more, at position %s, of the row %s.
+SEAL = (
+    'INSERT INTO audit_seal (chain_id, position, "row", note, hash)'
+    " SELECT chain_id, %s, %s, note, hash FROM audit_seal WHERE position = %s"
+)
+SEGMENT = (
+    'INSERT INTO audit_segment (chain_id, "first", "last", head, sealed_at, removed_at)'
+    ' SELECT chain_id, %s, %s, head, %s, %s FROM audit_segment WHERE "last" = %s'
+)
 AT_ONCE = "SET CONSTRAINTS ALL IMMEDIATE"
 
 
-def sql(statement: str) -> None:
+def sql(statement: str, *values: object) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(statement)
+        cursor.execute(statement, values or None)
+
+
+def sealed_before(days: int) -> None:
+    """Seal what is there as if it had been so many days ago; the database has no such clock."""
+    with lifted(connection):
+        seal_all(timezone.now() - timedelta(days=days))
+
+
+def stored(at: datetime) -> str:
+    """*at* as raw SQL writes it."""
+    zone = "+00:00" if connection.vendor == "postgresql" else ""
+    return f"{at:%Y-%m-%d %H:%M:%S}{zone}"
 
 
 def changed() -> MarkChange:
@@ -68,7 +94,7 @@ def test_retention_removes_whole_old_segments_and_keeps_their_hash(
     for days in (100, 70, 40):
         for _ in range(3):
             record(Tag.RUN_STARTED, lead, actor=lead)
-        seal_all(now - timedelta(days=days))
+        sealed_before(days)
         kept.append(Chain.objects.get(name="audit").head)
     assert remove_old(now) == 0  # the setting keeps all
     settings.AUDIT_RETENTION_DAYS = 60  # type: ignore[attr-defined]
@@ -89,11 +115,129 @@ def test_the_way_of_retention_leads_to_nothing_young(lead: User) -> None:
     now = timezone.now()
     for days in (100, 70, 2, 0):
         record(Tag.RUN_STARTED, lead, actor=lead)
-        seal_all(now - timedelta(days=days))
+        sealed_before(days)
     first, second, young, _last = Segment.objects.order_by("first")
     for segment in (second, young):  # not the oldest; not old enough
         with pytest.raises(IntegrityError), transaction.atomic():
             Segment.objects.filter(pk=segment.pk).update(removed_at=now)
-    for other in ({"head": "0" * 64}, {"removed_at": now, "last": 9}):
+    since = now - timedelta(days=40)  # as if it had been removed then
+    for other in ({"head": "0" * 64}, {"removed_at": now, "last": 9}, {"removed_at": since}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Segment.objects.filter(pk=first.pk).update(**other)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no REPLACE")
+def test_no_row_is_replaced_by_any_of_its_keys(lead: User) -> None:
+    """INSERT OR REPLACE deletes the row that it conflicts with, without a trigger of a DELETE."""
+    record(Tag.RUN_STARTED, lead, actor=lead)
+    changed()
+    seal_all()
+    found = []
+    for table in (*TABLES, "audit_chain"):
+        for key in unique_keys(table):
+            found.append((table, *key))
+            with pytest.raises(IntegrityError, match="REPLACE refused"):
+                sql(by_insert(table, key))
+    assert len(found) == 5 + 2 + 2 + 1  # of each its id, and the others
+
+
+def test_no_seal_or_segment_is_inserted_where_the_chain_does_not_stand(lead: User) -> None:
+    """A seal under a removed segment would let the entry that it names be deleted."""
+    now = timezone.now()
+    for days in (100, 70, 0):
+        record(Tag.RUN_STARTED, lead, actor=lead)
+        sealed_before(days)
+    hidden = record(Tag.RUN_STOPPED, lead, actor=lead)
+    chain = Chain.objects.get(name="audit")
+    head, recent, old = chain.position, stored(now), stored(now - timedelta(days=40))
+    assert Segment.objects.filter(first=1).update(removed_at=now) == 1
+    removed = Seal.objects.get(position=1)
+    AuditEntry.objects.filter(pk=removed.row).delete()
+    removed.delete()
+    for position in (1, head + 1, 1000):
+        with pytest.raises(IntegrityError, match="append-only: INSERT refused"):
+            sql(SEAL, position, hidden.pk, head)
+    for first, last, since, gone in (
+        (1000, 1000, recent, None),  # far from the end
+        (head + 1, head + 1, recent, None),  # of no seal
+        (head + 1, head + 1, old, recent),
+    ):
+        with pytest.raises(IntegrityError, match="append-only: INSERT refused"):
+            sql(SEGMENT, first, last, since, gone, head)
+    # As a sealer does it, but long ago.
+    before = transaction.savepoint()
+    Chain.objects.filter(pk=chain.pk).update(position=head + 1)
+    sql(SEAL, head + 1, hidden.pk, head)
+    with pytest.raises(IntegrityError, match="append-only: INSERT refused"):
+        sql(SEGMENT, head + 1, head + 1, old, None, head)
+    transaction.savepoint_rollback(before)
+    with pytest.raises(IntegrityError, match="append-only: DELETE refused"):
+        sql("DELETE FROM audit_auditentry WHERE id = %s", hidden.pk)
+    assert seal_all() == 1
+
+
+def test_a_removed_segment_far_above_covers_nothing_below(lead: User) -> None:
+    """One that was inserted before the database refused it."""
+    record(Tag.RUN_STARTED, lead, actor=lead)
+    seal_all()
+    now = stored(timezone.now())
+    with lifted(connection):
+        sql(SEGMENT, 1000, 1000, now, now, 1)
+        Chain.objects.filter(name="audit").update(position=2)
+        sql(SEAL, 2, record(Tag.RUN_STOPPED, lead, actor=lead).pk, 1)
+    for statement in (
+        "DELETE FROM audit_auditentry WHERE tag = 'run.stopped'",
+        "DELETE FROM audit_seal WHERE position = 2",
+    ):
+        with pytest.raises(IntegrityError, match="append-only: DELETE refused"):
+            sql(statement)
+
+
+def test_what_a_chain_says_of_signatures_is_not_changed() -> None:
+    """Entries up to unsigned_until need no signature."""
+    seal_all()
+    for change in ("unsigned_until = 1000", "name = 'other'", "position = -1", "id = id + 1"):
+        with pytest.raises(IntegrityError):
+            sql(f"UPDATE audit_chain SET {change} WHERE name = 'audit'")
+    for statement in (
+        "DELETE FROM audit_chain WHERE name = 'audit'",
+        "INSERT INTO audit_chain (name, position, head, seen, unsigned_until, verified_broken,"
+        " verified_first) VALUES ('other', 0, '', 0, 1000, 0, '')",
+    ):
+        with pytest.raises(IntegrityError, match="append-only"):
+            sql(statement)
+
+
+@pytest.mark.parametrize("key", [-5, 0, 3])
+def test_no_entry_is_inserted_among_those_without_a_signature(key: int) -> None:
+    with lifted(connection):
+        Chain.objects.filter(name="audit").update(unsigned_until=3)
+    with pytest.raises(IntegrityError, match="append-only: INSERT refused"), transaction.atomic():
+        AuditEntry.objects.create(pk=key, tag=Tag.RUN_STARTED, target="run:1")
+    AuditEntry.objects.create(pk=4, tag=Tag.RUN_STARTED, target="run:1")
+
+
+def test_a_database_that_is_moved_takes_the_trail_over(
+    lead: User, settings: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """docs/operations.md: dumpdata, then loaddata into a database that was only migrated."""
+    settings.AUDIT_RETENTION_DAYS = 60  # type: ignore[attr-defined]
+    for days in (100, 0):
+        record(Tag.RUN_STARTED, lead, actor=lead)
+        sealed_before(days)
+    with lifted(connection):
+        Chain.objects.filter(name="audit").update(unsigned_until=1)
+    assert remove_old(timezone.now()) == 1
+    seal_all()
+    file = str(tmp_path / "audit.json")
+    call_command("dumpdata", "audit", "--natural-foreign", "--output", file, verbosity=0)
+    with lifted(connection):
+        for model in (AuditEntry, Seal, Segment):
+            model._default_manager.all().delete()
+        Chain.objects.update(position=0, head=GENESIS, unsigned_until=0)
+    call_command("loaddata", file, verbosity=0)
+    assert Chain.objects.get(name="audit").unsigned_until == 1
+    assert [checked.named for checked in verify_all(timezone.now())] == [[], []]
+    assert Seal.objects.count() == 2
+    with pytest.raises(IntegrityError, match="append-only"):
+        call_command("loaddata", file, verbosity=0)

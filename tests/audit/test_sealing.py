@@ -55,10 +55,8 @@ def test_two_sealers_seal_each_entry_once(small_batches: None) -> None:
 def test_a_sealer_that_lost_its_lease_adds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     entries(3)
     now = timezone.now()
-    chain = Chain.objects.create(name="other", holder="the first", lease_until=now)
-    chain.name = "audit"
-    Chain.objects.filter(name="audit").delete()
-    Chain.objects.filter(pk=chain.pk).update(name="audit")
+    Chain.objects.filter(name="audit").update(holder="the first", lease_until=now)
+    chain = Chain.objects.get(name="audit")
     assert sealing.seal(audit(), now - timedelta(seconds=1)) == 0  # the first still holds it
     assert sealing.seal(audit(), now) == 3
     late = list(AuditEntry.objects.values(*audit().fields))
