@@ -1,9 +1,12 @@
 """The triggers that keep what marks were before somebody changed them (MarkChange).
 
 On SQLite a migration that alters one of these tables makes it anew and drops its
-triggers: such a migration must end with ``RunPython(install)``. The tests of the
-history run on the migrated schema and fail where that was forgotten.
+triggers: such a migration must end with ``RunPython(install_all)`` (``install`` alone is
+of migrations before 0095). The tests of the history run on the migrated schema and fail
+where that was forgotten.
 """
+
+from gradeapp.audit.append_only import refusal, replaces
 
 # Each table with the key of the blind answer that a row of it belongs to.
 TABLES = {
@@ -16,6 +19,16 @@ TABLES = {
     "evaluations_finalmarksource": (
         "(SELECT answer_id FROM evaluations_finalmark WHERE id = OLD.final_id)"
     ),
+}
+# Their unique keys besides the id: the columns, and the condition under which they are one.
+KEYS = {
+    "evaluations_mark": {
+        ("key",): "",
+        ("slot_id", "version"): 'NOT held."stale" AND NOT NEW."stale"',
+    },
+    "evaluations_pointmark": {("mark_id", "scoring_point_id"): ""},
+    "evaluations_finalmark": {("answer_id", "number"): ""},
+    "evaluations_finalmarksource": {("final_id", "mark_id"): "", ("final_id", "place"): ""},
 }
 INTO = (
     'INSERT INTO evaluations_markchange ("table", "row", answer, action, before, changed_at, actor)'
@@ -41,6 +54,56 @@ def remove(apps, schema_editor):
             schema_editor.execute(f"DROP TRIGGER IF EXISTS {table}_{action}_kept{where}", None)
         if postgresql:
             schema_editor.execute(f"DROP FUNCTION IF EXISTS {table}_kept()", None)
+
+
+def install_all(apps, schema_editor):
+    """Put both kinds of triggers on the tables: those that keep, and those that refuse."""
+    install(apps, schema_editor)
+    refuse(apps, schema_editor)
+
+
+def refuse(apps, schema_editor):
+    """Refuse what makes rows vanish without a trigger for each, in place of older triggers.
+
+    On SQLite that is REPLACE, which deletes the rows that an INSERT or UPDATE conflicts with; on
+    PostgreSQL it is TRUNCATE.
+    """
+    allow(apps, schema_editor)
+    make = _refusing_truncate if schema_editor.connection.vendor == "postgresql" else _refusing_replace
+    for table in TABLES:
+        for statement in make(table):
+            schema_editor.execute(statement, params=None)
+
+
+def allow(apps, schema_editor):
+    """Take the triggers of ``refuse`` off."""
+    postgresql = schema_editor.connection.vendor == "postgresql"
+    for table in TABLES:
+        where = f" ON {table}" if postgresql else ""
+        for action in ("truncate", "replace", "replace_by_update"):
+            schema_editor.execute(f"DROP TRIGGER IF EXISTS {table}_{action}_refused{where}", None)
+        if postgresql:
+            schema_editor.execute(f"DROP FUNCTION IF EXISTS {table}_refused()", None)
+
+
+def _refusing_truncate(table):
+    yield (
+        f"CREATE FUNCTION {table}_refused() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " RAISE EXCEPTION 'rows of % are kept: % refused', TG_TABLE_NAME, TG_OP"
+        " USING ERRCODE = 'integrity_constraint_violation'; END $$"
+    )
+    yield (
+        f"CREATE TRIGGER {table}_truncate_refused BEFORE TRUNCATE ON {table}"
+        f" FOR EACH STATEMENT EXECUTE FUNCTION {table}_refused()"
+    )
+
+
+def _refusing_replace(table):
+    says = f"rows of {table} are kept: REPLACE refused"
+    yield refusal(table, "replace", "BEFORE INSERT", replaces(table, KEYS[table]), says)
+    # No OF: a key that is set as rowid is none of its columns.
+    other = replaces(table, KEYS[table], 'held."id" <> OLD."id"')
+    yield refusal(table, "replace_by_update", "BEFORE UPDATE", other, says)
 
 
 def _there(connection):

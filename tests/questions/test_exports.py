@@ -18,6 +18,7 @@ from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
 from gradeapp.accounts.models import User
+from gradeapp.audit.append_only import lifted
 from gradeapp.audit.models import AuditEntry
 from questions.importers.records import QuestionRecord
 from questions.models import Asset, Dataset, Question
@@ -50,7 +51,7 @@ def empty_bank() -> None:
     """As on another machine: nothing of the bank is there."""
     every = connection.introspection.table_names()
     tables = [name for name in every if name.startswith("questions_") and name != KNOWLEDGE]
-    with connection.constraint_checks_disabled(), connection.cursor() as cursor:
+    with lifted(connection), connection.constraint_checks_disabled(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(f"TRUNCATE {', '.join(tables)} CASCADE")
             return

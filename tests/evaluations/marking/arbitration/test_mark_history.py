@@ -7,13 +7,15 @@ from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
-from django.db import connection, models
+from django.db import IntegrityError, connection, models, transaction
 from django.urls import reverse
 
 from evaluations.marking.arbitration.selectors.history import changes_of
 from evaluations.marking.services.finalizing import finalize_due
-from evaluations.models import FinalMark, Mark, MarkChange, PointMark
+from evaluations.models import FinalMark, FinalMarkSource, Mark, MarkChange, PointMark
 from gradeapp.accounts.models import User
+from tests.audit.replacing import by_insert, unique_keys
+from tests.audit.replacing import by_update as by_replacing_update
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import answers_of, give, later, small_round
 
@@ -131,3 +133,33 @@ def test_the_lead_sees_what_was_changed_beside_the_marks(
     page = logged_in(lead).get(address).text
     assert f"Mark {mark.pk} was changed (previous value: 12)." in page
     assert "by an unknown user" in page
+
+
+@pytest.mark.parametrize("model", [Mark, PointMark, FinalMark, FinalMarkSource])
+def test_no_mark_is_replaced_or_truncated(
+    model: type[models.Model], teacher: User, other_teacher: User
+) -> None:
+    """Such rows would go without a trigger of a DELETE, and so without a row of the history."""
+    made = small_round([teacher, other_teacher], 2)
+    for answer in answers_of(made):
+        for person in (teacher, other_teacher):
+            give(answer, person, ["3", "3", "6"])
+    finalize_due(made, now=later(60))
+    table = model._meta.db_table
+    if connection.vendor == "postgresql":
+        ways = [f"SET CONSTRAINTS ALL IMMEDIATE; TRUNCATE {table} CASCADE"]
+    else:
+        ways = [by_insert(table, key) for key in unique_keys(table)]
+        ways += [by_replacing_update(table, key) for key in unique_keys(table)]
+        ways.append(by_replacing_update(table, ("id",), rowid=True))
+        assert len(ways) >= 5
+    rows = sorted(model._default_manager.values_list())
+    assert len(rows) > 1
+    for way in ways:
+        with (
+            pytest.raises(IntegrityError, match=r"are kept: (REPLACE|TRUNCATE) refused"),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(way)
+    assert sorted(model._default_manager.values_list()) == rows
