@@ -71,16 +71,29 @@ def seal(source: Source, now: datetime) -> int:
     return sealed
 
 
-def unsealed(source: Source, chain: Chain | None, after: int = 0) -> QuerySet[Any]:
-    """The rows of *source* with a key above *after* that have no seal, by key."""
+def unsealed(
+    source: Source, chain: Chain | None, after: int = 0, *, to: int | None = None
+) -> QuerySet[Any]:
+    """The rows of *source* with a key above *after* (0: all) that have no seal, by key.
+
+    Seals above the position *to* do not count.
+    """
     seals = Seal.objects.filter(chain=chain, row=OuterRef("pk"))
-    return source.rows.filter(pk__gt=after).exclude(Exists(seals)).order_by("pk")
+    if to is not None:
+        seals = seals.filter(position__lte=to)
+    rows = source.rows.filter(pk__gt=after) if after else source.rows
+    return rows.exclude(Exists(seals)).order_by("pk")
+
+
+def before_signatures(chain: Chain, row: Mapping[str, Any]) -> bool:
+    """Return whether *row* was there before entries were signed."""
+    return 0 < int(row["id"]) <= chain.unsigned_until
 
 
 def note_on(source: Source, chain: Chain, row: Mapping[str, Any]) -> str:
     """Return why *row* does not look as if it had been written by gradeapp when it says."""
     if source.signed:
-        known = row["id"] <= chain.unsigned_until or is_signed(row)
+        known = before_signatures(chain, row) or is_signed(row)
         return "" if known else Seal.Note.UNSIGNED.value
     late = chain.looked_at is not None and row[source.at] < chain.looked_at - LATEST
     return Seal.Note.LATE.value if late else ""

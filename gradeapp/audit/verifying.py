@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Min
+from django.db.models import Max, Min
 
 from gradeapp.audit.hashing import GENESIS, link
-from gradeapp.audit.models import Chain, Seal, Segment
+from gradeapp.audit.models import AuditEntry, Chain, Seal, Segment
 from gradeapp.audit.retention import LEAST_DAYS
-from gradeapp.audit.sealing import note_on, unsealed
+from gradeapp.audit.sealing import LATEST, before_signatures, note_on, unsealed
+from gradeapp.audit.signing import SIGNED, is_signed
 from gradeapp.audit.sources import Source, sources
+from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput
 
 CHUNK = 2000
@@ -23,7 +25,11 @@ NAMED = 100
 
 @dataclass
 class Checked:
-    """What a check of one chain found: broken links as sentences, the first ones first."""
+    """What a check of one chain found: broken links as sentences, the first ones first.
+
+    ``signed_from`` is the first link with a signature of a key that is known now. Those before it
+    may have been signed with a key that was replaced and not named since.
+    """
 
     chain: str
     links: int = 0
@@ -33,6 +39,7 @@ class Checked:
     oldest: datetime | None = None
     broken: int = 0
     named: list[str] = field(default_factory=list)
+    signed_from: int | None = None
 
     def note(self, sentence: str) -> None:
         """Count a broken link, and keep its sentence while there is room."""
@@ -71,11 +78,11 @@ def verify(source: Source, kept: Mapping[int, str]) -> Checked:
     if chain is None:
         chain = Chain(name=source.name)
     heads = dict(kept)
-    ends = _segments(chain, checked)
+    ends, removed = _segments(chain, checked)
     for position, row, seal in _links(source, chain, checked.position):
         if position > chain.position:
             break
-        _check_link(checked, source, position, row, seal)
+        _check_link(checked, source, chain, position, row, seal)
         if position in ends and checked.head != ends[position]:
             checked.note(f"link {position} differs from the segment that ends with it")
         if position in heads and checked.head != heads.pop(position):
@@ -84,19 +91,27 @@ def verify(source: Source, kept: Mapping[int, str]) -> Checked:
         checked.note(f"links {checked.position + 1} to {chain.position} are missing at the end")
     elif chain.pk and checked.head != chain.head:
         checked.note(f"link {chain.position} differs from the head of the chain")
+    _check_removed(source, checked, removed)
+    _check_above(chain, checked)
     _check_kept(chain, checked, heads)
     _check_unsealed(source, chain, checked)
     return checked
 
 
-def _segments(chain: Chain, checked: Checked) -> dict[int, str]:
-    """Start behind what retention removed; return the hash of each segment by its end."""
-    ends, removing, expected = {}, True, 1
+def _segments(chain: Chain, checked: Checked) -> tuple[dict[int, str], list[Segment]]:
+    """Start behind what retention removed.
+
+    Return the hash of each segment that is there, by its end, and those that were removed.
+    """
+    ends: dict[int, str] = {}
+    removed, removing, expected = [], True, 1
     rows = Segment.objects.filter(chain=chain.pk or 0, last__lte=chain.position).order_by("first")
     for segment in rows.iterator():
         if segment.first != expected:
             checked.note(f"the segment that begins with link {expected} is missing")
         expected = segment.last + 1
+        if segment.removed_at is not None:
+            removed.append(segment)
         if segment.removed_at is None:
             removing = False
             ends[segment.last] = segment.head
@@ -109,7 +124,7 @@ def _segments(chain: Chain, checked: Checked) -> dict[int, str]:
                     f" {LEAST_DAYS} days after they were sealed"
                 )
             checked.position, checked.head = segment.last, segment.head
-    return ends
+    return ends, removed
 
 
 def _links(
@@ -129,22 +144,97 @@ def _links(
 
 
 def _check_link(
-    checked: Checked, source: Source, position: int, row: dict[str, Any] | None, seal: Seal
+    checked: Checked,
+    source: Source,
+    chain: Chain,
+    position: int,
+    row: dict[str, Any] | None,
+    seal: Seal,
 ) -> None:
     what = f"{source.model._meta.verbose_name} {seal.row}"
+    same = False
     if position != checked.position + 1:
         checked.note(f"links {checked.position + 1} to {position - 1} are missing")
     elif row is None:
         checked.note(f"link {position}: {what} was deleted")
     elif link(checked.head, position, seal.note, row) != seal.hash:
         checked.note(f"link {position}: {what} is not as it was sealed, or its link was changed")
+    else:
+        same = True
     if seal.note == Seal.Note.UNSIGNED:
         checked.note(f"link {position}: {what} was not written by gradeapp with this site's key")
     elif seal.note == Seal.Note.LATE:
         checked.note(f"link {position}: {what} appeared long after the time that it names")
+    elif same and row is not None and source.signed and not before_signatures(chain, row):
+        _check_signature(checked, position, what, row)
     checked.links += 1
     # From here on what was stored counts, so that each broken link is named for itself.
     checked.position, checked.head = position, seal.hash
+
+
+def _check_signature(checked: Checked, position: int, what: str, row: dict[str, Any]) -> None:
+    """Note a row that was sealed as one of gradeapp and is none.
+
+    A key that is no longer known explains it only before the first link of one that is.
+    """
+    if is_signed(row):
+        if checked.signed_from is None:
+            checked.signed_from = position
+    elif checked.signed_from is not None or not row["signature"]:
+        checked.note(
+            f"link {position}: {what} was sealed as written by gradeapp, without a signature of"
+            " this site's key"
+        )
+
+
+def _check_removed(source: Source, checked: Checked, removed: list[Segment]) -> None:
+    """Note each of *removed* of which no entry says so, unless retention removed the entry since.
+
+    The entry was sealed after its segment was removed, or a little before by the sealer's time.
+    """
+    if not removed:
+        return
+    newest = max(one.sealed_at for one in removed)
+    for start in range(0, len(removed), CHUNK):
+        some = removed[start : start + CHUNK]
+        known = _removals(checked, some) if source.removable else set()
+        for one in some:
+            gone = one.removed_at is not None and one.removed_at - LATEST <= newest
+            if one.pk not in known and not (source.removable and gone):
+                checked.note(f"links {one.first} to {one.last} were removed without an audit entry")
+
+
+def _removals(checked: Checked, segments: Iterable[Segment]) -> set[int]:
+    """The keys of *segments* of which an entry that gradeapp wrote says that they were removed."""
+    by_target = {f"segment:{one.pk}": one for one in segments}
+    rows = AuditEntry.objects.filter(tag=Tag.SEGMENTS_REMOVED, target__in=by_target).order_by()
+    found = list(rows.values("id", *SIGNED, "signature"))
+    seals = Seal.objects.filter(
+        chain__name=checked.chain, note="", row__in=[row["id"] for row in found]
+    )
+    if checked.signed_from is not None:
+        seals = seals.filter(position__lt=checked.signed_from)
+    earlier_keys = set(seals.values_list("row", flat=True))
+    known = set()
+    for row in found:
+        one = by_target[row["target"]]
+        if is_signed(row) or (row["signature"] and row["id"] in earlier_keys):
+            said = [row["detail"].get(name) for name in ("first", "last", "head")]
+            if said == [one.first, one.last, one.head]:
+                known.add(one.pk)
+    return known
+
+
+def _check_above(chain: Chain, checked: Checked) -> None:
+    """Note seals and segments above the position of the chain, which nobody sealed."""
+    for model, place in ((Seal, "position"), (Segment, "last")):
+        rows = model._default_manager.filter(chain=chain.pk or 0)
+        top = rows.aggregate(top=Max(place))["top"]
+        # Read after them: sealers may have gone on since the check began.
+        ends = Chain.objects.filter(pk=chain.pk).values_list("position", flat=True).first() or 0
+        if top is not None and top > ends:
+            what = model._meta.verbose_name
+            checked.note(f"a {what} at {top} is above the end of the chain, {ends}")
 
 
 def _check_kept(chain: Chain, checked: Checked, heads: dict[int, str]) -> None:
@@ -168,7 +258,7 @@ def _check_kept(chain: Chain, checked: Checked, heads: dict[int, str]) -> None:
 
 def _check_unsealed(source: Source, chain: Chain, checked: Checked) -> None:
     """Count the rows without a link, and name those that gradeapp did not write."""
-    rows = unsealed(source, chain if chain.pk else None)
+    rows = unsealed(source, chain if chain.pk else None, to=chain.position)
     checked.unsealed = rows.count()
     checked.oldest = rows.order_by().aggregate(oldest=Min(source.at))["oldest"]
     for row in rows.values(*source.fields).iterator():

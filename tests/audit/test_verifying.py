@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import secrets
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,8 +16,9 @@ from django.utils import timezone
 from evaluations.models import Mark, MarkChange
 from gradeapp.accounts.models import User
 from gradeapp.audit.append_only import lifted
-from gradeapp.audit.models import AuditEntry, Chain, Seal
+from gradeapp.audit.models import AuditEntry, Chain, Seal, Segment
 from gradeapp.audit.record import record
+from gradeapp.audit.retention import remove_old
 from gradeapp.audit.sealing import seal_all
 from gradeapp.audit.tags import Tag
 from tests.evaluations.marking_world import answers_of, give, small_round
@@ -155,3 +158,131 @@ def test_an_edited_history_of_marks_is_named(teacher: User, other_teacher: User)
     chain = Chain.objects.get(name="marks")
     assert (chain.verified_broken, chain.verified_at is not None) == (3, True)
     assert timezone.now() >= chain.verified_at
+
+
+def forged(signature: str = "") -> int:
+    """Insert an entry that gradeapp did not write; return its key."""
+    return AuditEntry.objects.create(tag=Tag.RUN_STARTED, target="run:9", signature=signature).pk
+
+
+@pytest.mark.parametrize("signature", ["", "0" * 64])
+def test_an_entry_that_was_sealed_while_the_chain_asked_for_no_signature_is_named(
+    trail: list[AuditEntry], signature: str
+) -> None:
+    key = forged(signature)
+    tampered("UPDATE audit_chain SET unsigned_until = %s WHERE name = 'audit'", key)
+    seal_all()
+    tampered("UPDATE audit_chain SET unsigned_until = 0 WHERE name = 'audit'")
+    assert Seal.objects.get(row=key).note == ""
+    assert verified()[1]["broken"] == [
+        f"audit: link 6: audit entry {key} was sealed as written by gradeapp, without a signature"
+        " of this site's key"
+    ]
+
+
+def test_sealed_entries_of_a_key_that_was_replaced_stay_valid(
+    trail: list[AuditEntry], settings: Any
+) -> None:
+    """docs/operations.md: a new key may come without the old one once all is sealed."""
+    settings.SECRET_KEY = secrets.token_urlsafe(60)
+    assert verified()[0] == 0
+    record(Tag.RUN_STARTED, "run:1", actor=None)
+    seal_all()
+    assert verified()[0] == 0
+
+
+def test_a_seal_above_the_end_of_the_chain_is_named_and_seals_nothing(
+    trail: list[AuditEntry],
+) -> None:
+    key = forged()
+    tampered(
+        'INSERT INTO audit_seal (chain_id, position, "row", note, hash)'
+        " SELECT chain_id, 1000, %s, '', hash FROM audit_seal WHERE position = 5",
+        key,
+    )
+    tampered(
+        'INSERT INTO audit_segment (chain_id, "first", "last", head, sealed_at, removed_at)'
+        " SELECT chain_id, 1000, 1000, head, sealed_at, sealed_at FROM audit_segment"
+        ' WHERE "last" = 5'
+    )
+    _status, result, _error = verified()
+    assert result["broken"] == [
+        "audit: a seal at 1000 is above the end of the chain, 5",
+        "audit: a segment at 1000 is above the end of the chain, 5",
+        f"audit: audit entry {key} was not written by gradeapp with this site's key",
+    ]
+    assert result["unsealed"] == 1
+
+
+def test_an_entry_with_a_key_below_all_others_is_named(trail: list[AuditEntry]) -> None:
+    with lifted(connection):
+        AuditEntry.objects.create(pk=-5, tag=Tag.RUN_STARTED, target="run:9")
+    said = "audit entry -5 was not written by gradeapp with this site's key"
+    assert verified()[1]["broken"] == [f"audit: {said}"]
+    assert seal_all() == 1
+    assert verified()[1]["broken"] == [f"audit: link 6: {said}"]
+
+
+def removed_by_sql(first: int) -> None:
+    """Remove a segment as retention does, but without an entry of it."""
+    now = timezone.now()
+    assert Segment.objects.filter(first=first).update(removed_at=now) == 1
+    rows = Seal.objects.filter(chain__name="audit", position=first)
+    AuditEntry.objects.filter(pk__in=rows.values("row")).delete()
+    rows.delete()
+
+
+def test_a_segment_that_was_removed_without_an_entry_is_named(lead: User, settings: Any) -> None:
+    settings.AUDIT_RETENTION_DAYS = 60
+    now = timezone.now()
+    for days in (100, 70, 40, 0):
+        record(Tag.RUN_STARTED, lead, actor=lead)
+        with lifted(connection):
+            seal_all(now - timedelta(days=days))
+    assert remove_old(now) == 2
+    assert verified()[0] == 0
+    removed_by_sql(3)
+    said = ["audit: links 3 to 3 were removed without an audit entry"]
+    assert verified()[1]["broken"] == said
+    third = Segment.objects.get(first=3)
+    entry = AuditEntry.objects.create(
+        tag=Tag.SEGMENTS_REMOVED,
+        target=f"segment:{third.pk}",
+        detail={"first": 3, "last": 3, "head": third.head},
+    )
+    assert said[0] in verified()[1]["broken"]  # it has no signature
+    with lifted(connection):
+        entry.delete()
+    seal_all()
+    assert verified()[1]["broken"] == said
+
+
+def test_the_entry_of_a_removal_may_be_removed_itself(lead: User, settings: Any) -> None:
+    settings.AUDIT_RETENTION_DAYS = 60
+    now = timezone.now()
+    for days in (200, 120):
+        record(Tag.RUN_STARTED, lead, actor=lead)
+        with lifted(connection):
+            seal_all(now - timedelta(days=days))
+    assert remove_old(now) == 1
+    # As if that had been 110 days ago, and its entry had been sealed then.
+    with lifted(connection):
+        Segment.objects.filter(first=1).update(removed_at=now - timedelta(days=110))
+        seal_all(now - timedelta(days=110))
+        record(Tag.RUN_STARTED, lead, actor=lead)
+        seal_all(now)
+    assert remove_old(now) == 2
+    assert AuditEntry.objects.filter(tag=Tag.SEGMENTS_REMOVED, detail__first=1).count() == 0
+    assert verified()[0] == 0
+
+
+def test_the_history_of_marks_has_no_way_of_removal(teacher: User, other_teacher: User) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    mark = give(answer, teacher, ["3", "3", "6"])
+    for total, days in ((1, 100), (2, 0)):
+        Mark.objects.filter(pk=mark.pk).update(total=total)
+        with lifted(connection):
+            seal_all(timezone.now() - timedelta(days=days))
+    marks = Segment.objects.filter(chain__name="marks")
+    assert marks.filter(first=1).update(removed_at=timezone.now()) == 1
+    assert "marks: links 1 to 1 were removed without an audit entry" in verified()[1]["broken"]
