@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluations.marking.desk.selectors.desk import own_slot, slot_to_save
-from evaluations.marking.desk.selectors.queue import has_work
+from evaluations.marking.desk.selectors.queue import has_work, slots_open_to
 from evaluations.marking.desk.services.slot_order import MOST_ASIDE
 from evaluations.marking.desk.services.slots import claim_next, skip
-from evaluations.marking.desk.sql import own_counts
+from evaluations.marking.desk.sql import locked_slot, own_counts
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
+from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.selectors import slots_on
 from evaluations.marking.sheets.services.marking_sheets import take_sheet
 from evaluations.marking.sheets.services.sheet_reading import check_rows
 from evaluations.models import HelpOffer, MarkingRound, Slot
-from evaluations.models.vocabulary import SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
-from gradeapp.common.refusals import NotFound
 from tests.conftest import make_user
 from tests.evaluations.marking_world import (
     NOW,
@@ -34,6 +38,8 @@ from tests.evaluations.marking_world import (
 
 pytestmark = pytest.mark.django_db
 APART = (["3", "3", "6"], ["0", "0", "0"])
+SOON = later(1)
+EVERYTHING = ReturnChoice(since=datetime.fromtimestamp(0, NOW.tzinfo))
 
 
 @pytest.fixture
@@ -131,35 +137,105 @@ def test_an_own_response_that_a_colleague_took_over_does_not_come_back_as_a_thir
     assert HelpOffer.objects.filter(answer=answer).count() == 2
 
 
+def with_checks(made: MarkingRound, teacher: User, *places: int) -> list[Slot]:
+    """Make checks of what stands at *places* of the teacher's queue; all of the queue."""
+    own = list(Slot.objects.filter(planned=teacher, answer__round=made).order_by("order"))
+    for place in places:
+        own[place].answer.slots.exclude(pk=own[place].pk).delete()
+        Slot.objects.filter(pk=own[place].pk).update(kind=SlotKind.SEED)
+    return list(Slot.objects.filter(planned=teacher, answer__round=made).order_by("order"))
+
+
+def mark_all(people: list[User], made: MarkingRound, now: datetime = SOON) -> None:
+    """Let *people* mark whatever they are given."""
+    for person in people:
+        while slot := claim_next(person, round=made, now=now):
+            give(slot.answer, person, ["1", "1", "1"], now=now)
+
+
+def ordinary(teacher: User, made: MarkingRound) -> QuerySet[Slot]:
+    """What is left for *teacher* that is no check."""
+    own = Slot.objects.filter(planned=teacher, answer__round=made, marked=False)
+    return own.exclude(kind__in=CHECK_KINDS)
+
+
+@pytest.mark.parametrize("first", ["nothing", "some put aside", "some marked, the rest put aside"])
 def test_what_helpers_leave_of_a_queue_is_not_its_checks(
+    first: str, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """Whoever helps out passes the checks that they come to; counts and home say the same."""
+    made = small_round([teacher, other_teacher, third_teacher], 12)
+    own = with_checks(made, teacher, 2, 3)
+    planned = own_counts(teacher.pk)[made.pk]
+    for place, _slot in enumerate(own if first != "nothing" else ()):
+        slot = claimed(teacher, made, later(place))
+        if first.startswith("some marked") and place < 2:
+            give(slot.answer, teacher, ["1", "1", "1"], now=later(place))
+        elif first.startswith("some marked") or place < 4:
+            assert skip(slot, teacher, now=later(place))
+        else:
+            break
+    over = later(60 * 24)
+    mark_all([other_teacher, third_teacher], made, over)
+    done = Slot.objects.filter(planned=teacher, holder=teacher, marked=True).count()
+    assert not ordinary(teacher, made).exists()
+    assert claim_next(teacher, round=made, now=over) is None
+    assert not has_work(teacher, made, over)
+    assert (planned, own_counts(teacher.pk)[made.pk]) == ((0, len(own)), (done, 0))
+
+
+def test_a_count_says_nothing_of_what_helpers_passed(
     teacher: User, other_teacher: User, third_teacher: User
 ) -> None:
-    """A check goes where the response before it in the queue went, from counts and home too."""
-    people = [teacher, other_teacher, third_teacher]
-    made = small_round(people, 9)
-    own = Slot.objects.filter(planned=teacher).order_by("order")
-    Slot.objects.filter(pk=own[2].pk).update(kind=SlotKind.SEED)
-    planned = own_counts(teacher.pk, later(5))[made.pk]
-    for person in people[1:]:
-        while slot := claim_next(person, round=made, now=later(1)):
-            give(slot.answer, person, ["1", "1", "1"])
-    assert not own.filter(kind__in=("first", "second"), marked=False).exists()
-    assert own.get(kind=SlotKind.SEED).holder is None
-    assert claim_next(teacher, round=made, now=later(5)) is None
-    assert not has_work(teacher, made, later(5))
-    assert (planned, own_counts(teacher.pk, later(5))[made.pk]) == ((0, len(own)), (0, 0))
+    made = small_round([teacher, other_teacher, third_teacher], 12)
+    own = with_checks(made, teacher, 2, 3)
+    at_hand = claimed(teacher, made, NOW)
+    mark_all([other_teacher, third_teacher], made)
+    assert Slot.objects.filter(passed_at__isnull=False, planned=teacher).count() == 2
+    assert own_counts(teacher.pk)[made.pk] == (0, len(own))
+    give(at_hand.answer, teacher, ["1", "1", "1"], now=later(2))
+    assert own_counts(teacher.pk)[made.pk] == (1, 0)
+
+
+def test_who_gives_the_other_mark_passes_no_check(teacher: User, other_teacher: User) -> None:
+    """With two teachers nobody can help out, and no check is lost; of one mark anybody can."""
+    for scheme, left in ((Scheme.TWO_AND_LEAD, 2), (Scheme.SINGLE, 0)):
+        made = small_round([teacher, other_teacher], 12, scheme=scheme)
+        with_checks(made, teacher, 0, 1)
+        mark_all([other_teacher], made)
+        kept = Slot.objects.filter(planned=teacher, kind=SlotKind.SEED, answer__round=made)
+        assert kept.filter(passed_at=None).count() == left
+        assert ordinary(teacher, made).exists() is (left > 0)
+
+
+def test_checks_are_passed_in_turn_with_the_responses_of_a_queue(
+    teacher: User, other_teacher: User
+) -> None:
+    """Not all before them, nor all after: what is left in the middle of it tells nothing."""
+    made = small_round([teacher, other_teacher], 40, scheme=Scheme.SINGLE)
+    with_checks(made, teacher, *range(0, 20, 2))
+    while claimed(other_teacher, made).planned != teacher:
+        slot = Slot.objects.get(holder=other_teacher, marked=False)
+        give(slot.answer, other_teacher, ["1", "1", "1"])
+    left = []
+    for _response in range(8):
+        left.append(Slot.objects.filter(kind=SlotKind.SEED, passed_at=None).count())
+        slot = Slot.objects.get(holder=other_teacher, marked=False)
+        give(slot.answer, other_teacher, ["1", "1", "1"])
+        claimed(other_teacher, made)
+    assert left == sorted(left, reverse=True)
+    assert len(set(left)) > 2
 
 
 @pytest.mark.parametrize("away", ["sheet", "lease"])
 def test_what_helpers_leave_of_what_was_at_hand_is_not_its_checks(
     away: str, teacher: User, other_teacher: User, third_teacher: User
 ) -> None:
-    """A check that its teacher held goes with its neighbour when the time is over, at all doors."""
+    """A check that its teacher held can be passed when the time is over, at all doors."""
     people = [teacher, other_teacher, third_teacher]
     made = small_round(people, 9)
-    own = Slot.objects.filter(planned=teacher).order_by("order")
-    Slot.objects.filter(pk=own[2].pk).update(kind=SlotKind.SEED)
-    check = own.get(kind=SlotKind.SEED)
+    own = with_checks(made, teacher, 2)
+    check = own[2]
     over = later(60 * 24 * 2)
     if away == "sheet":
         until = timezone.localdate(NOW)
@@ -167,25 +243,73 @@ def test_what_helpers_leave_of_what_was_at_hand_is_not_its_checks(
             made, teacher, responses=len(own), until=until, acting_user=teacher, now=NOW
         )
     else:
-        own.update(holder=teacher, lease_until=later(30))
-    assert own_counts(teacher.pk, later(1))[made.pk] == (0, len(own))
-    for person in people[1:]:
-        while slot := claim_next(person, round=made, now=over):
-            give(slot.answer, person, ["1", "1", "1"], now=over)
-    assert not own.filter(kind__in=("first", "second"), marked=False).exists()
+        Slot.objects.filter(planned=teacher).update(holder=teacher, lease_until=later(30))
+    assert own_counts(teacher.pk)[made.pk] == (0, len(own))
+    mark_all(people[1:], made)
     check.refresh_from_db()
-    assert (check.holder, check.marked) == (teacher, False)
-    assert own_counts(teacher.pk, over)[made.pk] == (0, 0)
+    assert (check.holder, check.passed_at) == (teacher, None), "at hand"
+    mark_all(people[1:], made, over)
+    assert not ordinary(teacher, made).exists()
+    check.refresh_from_db()
+    assert (check.holder, check.marked) == (None, False)
+    assert HelpOffer.objects.filter(answer=check.answer, teacher=teacher).exists()
+    assert own_counts(teacher.pk)[made.pk] == (0, 0)
     assert not has_work(teacher, made, over)
     assert claim_next(teacher, round=made, now=over) is None
-    assert own_slot(teacher, check.answer.public_id, over) is None
-    assert slot_to_save(teacher, check.answer.public_id, over) is None
-    with pytest.raises(NotFound):
-        give(check.answer, teacher, ["1", "1", "1"], now=over)
+    assert own_slot(teacher, check.answer.public_id) is None
+    assert slot_to_save(teacher, check.answer.public_id) is None
+    assert locked_slot(check.pk, teacher.pk) is None
     if away == "sheet":
-        assert not slots_on(sheet, over).exists()
+        assert not slots_on(sheet).exists()
         row = FilledRow(
             2, str(sheet.public_id), str(check.answer.public_id), "0", ("1",), "", "", ""
         )
         (read,) = check_rows(sheet, [row], now=over)
         assert read.sentence == "There is no such response, or it is no longer assigned to you."
+
+
+def test_a_returned_check_comes_back_whatever_became_of_the_responses_around_it(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Also where another marked the one before it, that the teacher had put aside."""
+    made = small_round([teacher, other_teacher, third_teacher], 9)
+    own = with_checks(made, teacher, 1)
+    assert skip(claimed(teacher, made), teacher, now=later(1))
+    check = claimed(teacher, made, later(2))
+    assert check == own[1]
+    for slot in (check, own[2]):
+        give(slot.answer, teacher, ["1", "1", "1"], now=later(3))
+    mark_all([other_teacher, third_teacher], made, later(4))
+    own[0].refresh_from_db()
+    assert own[0].marked
+    assert own[0].holder != teacher
+    return_marks(made, teacher, EVERYTHING, to_others=False, acting_user=lead, now=later(5))
+    assert claimed(teacher, made, later(6)) == check
+
+
+def test_responses_that_leave_a_plan_leave_no_check_behind(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Those who marked a whole queue get their marks back: its check comes to nobody then."""
+    made = small_round([teacher, other_teacher, third_teacher], 9)
+    with_checks(made, teacher, 1)
+    mark_all([other_teacher, third_teacher], made)
+    assert not ordinary(teacher, made).exists()
+    for person in (other_teacher, third_teacher):
+        return_marks(made, person, EVERYTHING, to_others=False, acting_user=lead, now=later(5))
+    assert not slots_open_to(teacher, made).filter(kind__in=CHECK_KINDS).exists()
+
+
+def test_what_colleagues_took_away_leaves_no_check_alone(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """A sheet takes the responses of others as the desk does."""
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 9)
+    with_checks(made, teacher, 1)
+    until = timezone.localdate(NOW)
+    for person in people[1:]:
+        take_sheet(made, person, responses=30, until=until, acting_user=person, now=NOW)
+    assert not ordinary(teacher, made).filter(holder=None).exists()
+    assert not has_work(teacher, made, later(1))
+    assert claim_next(teacher, round=made, now=later(1)) is None

@@ -85,7 +85,8 @@ class Slot(models.Model):
     mark of a seed answer. Versions up to ``void_version`` were returned for re-marking: they
     stay and no longer count. Its teacher can revise a mark until ``revisable_until``; None where
     the mark never could be revised. ``entered_by`` is who entered the newest mark for its
-    teacher; None where that was the teacher.
+    teacher; None where that was the teacher. A check has ``passed_at`` when another teacher, who
+    helped out, would have taken it if it were a response like the others: its teacher lost it.
     """
 
     answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="slots")
@@ -99,6 +100,7 @@ class Slot(models.Model):
     )
     lease_until = models.DateTimeField(null=True)
     skipped_at = models.DateTimeField(null=True)
+    passed_at = models.DateTimeField(null=True)
     marked = models.BooleanField(default=False)
     revisable_until = models.DateTimeField(null=True)
     entered_by = models.ForeignKey(

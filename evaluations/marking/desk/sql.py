@@ -29,8 +29,8 @@ NO_PLACE = 2**31 - 1
 _HELD = """slot.holder_id = %(teacher)s AND (slot.lease_until IS NULL OR slot.lease_until NOT IN (
     SELECT held_until FROM evaluations_markingsheet
     WHERE teacher_id = %(teacher)s AND held_until > %(now)s))"""
-_PLANNED = """slot.planned_id = %(teacher)s AND (slot.holder_id IS NULL
-    OR (slot.holder_id <> %(teacher)s AND slot.lease_until <= %(now)s))"""
+_PLANNED = """slot.planned_id = %(teacher)s AND slot.passed_at IS NULL AND (
+    slot.holder_id IS NULL OR (slot.holder_id <> %(teacher)s AND slot.lease_until <= %(now)s))"""
 # The first of such slots, on responses where the teacher has no other role.
 _FIRST = """(SELECT slot.id FROM evaluations_slot AS slot
     JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
@@ -73,18 +73,6 @@ _REPEATED = f"""slot.answer_id IN (SELECT answer.id FROM evaluations_blindanswer
         WHERE mark.teacher_id = %(teacher)s AND NOT mark.stale
         ORDER BY mark.id DESC LIMIT {LAST_VERSIONS}) AS last
         WHERE last.version = last.void_version + 1 ORDER BY last.id DESC LIMIT {LEAST_GAP - 1}))"""
-# What a teacher has at hand: it ends with the lease, also of a check (``queue.not_lost_beside``).
-_AT_HAND = "COALESCE(slot.holder_id = %(teacher)s AND slot.lease_until > %(now)s, FALSE)"
-# Whether another marked the ordinary slot before a check in the queue of its teacher.
-_LOST_BESIDE = """COALESCE((SELECT beside.marked AND beside.holder_id <> %(teacher)s
-    FROM evaluations_slot AS beside
-    JOIN evaluations_blindanswer AS own ON own.id = beside.answer_id
-    WHERE beside.planned_id = %(teacher)s AND beside.kind IN ('first', 'second', 'third')
-    AND own.round_id = (SELECT round_id FROM evaluations_blindanswer WHERE id = slot.answer_id)
-    AND beside."order" < slot."order" ORDER BY beside."order" DESC LIMIT 1), FALSE)"""
-# A check that is still of who holds it (``queue.still_theirs``).
-_STILL_THEIRS = f"""(slot.kind NOT IN ('seed', 'repeat') OR slot.marked
-    OR slot.lease_until > %(now)s OR NOT {_LOST_BESIDE})"""
 # Another slot has the same place: by its key, what was opened last would come last.
 _SAME_PLACE = """EXISTS (SELECT 1 FROM evaluations_slot AS beside
     JOIN evaluations_blindanswer AS own ON own.id = beside.answer_id
@@ -99,7 +87,7 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
     AND (slot.holder_id IS NULL OR slot.lease_until <= %(now)s OR ({_HELD}))
     AND (slot.kind IN ('first', 'second', 'third')
         OR (slot.planned_id = %(teacher)s AND (slot.kind = 'seed' OR (slot.kind = 'repeat'
-            AND {_REPEATED})) AND ({_AT_HAND} OR NOT {_LOST_BESIDE})))
+            AND {_REPEATED})) AND slot.passed_at IS NULL))
     AND (slot.holder_id = %(teacher)s OR NOT {_SAME_PLACE})
     AND EXISTS (SELECT 1 FROM evaluations_markinground AS round
         JOIN evaluations_roundteacher AS pool ON pool.round_id = round.id
@@ -108,17 +96,15 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
     RETURNING id"""
 
 # Whether a slot is no intra-rater check, or one whose first response is the teacher's and {which}.
-# A check goes where the slot before it in the queue went, or what is left would be checks.
-_FIRST_IS = f"""(slot.kind <> 'repeat' OR EXISTS (
+# What helpers passed is lost, as what they take.
+_FIRST_IS = """(slot.kind <> 'repeat' OR EXISTS (
         SELECT 1 FROM evaluations_slot AS first WHERE first.answer_id = slot.repeat_of_id
         AND (first.holder_id = %(teacher)s
-            OR (first.planned_id = %(teacher)s AND {{which}}))))
-        AND (slot.kind NOT IN ('seed', 'repeat') OR {_AT_HAND}
-            OR COALESCE(slot.beside, 0) %% 2 = 0)"""
+            OR (first.planned_id = %(teacher)s AND {which}))))
+        AND slot.passed_at IS NULL"""
 _MAY_COME = "(" + _FIRST_IS.format(which="NOT first.marked") + ")"
 # Marked by them; left; planned for them and lost to others; left, planned for them and not at
-# hand elsewhere. ``beside`` is twice the place of the ordinary slot before, and one more if it is
-# lost.
+# hand elsewhere.
 _COUNTS = f"""SELECT slot.round_id,
     COUNT(*) FILTER (WHERE slot.marked AND slot.holder_id = %(teacher)s),
     COUNT(*) FILTER (WHERE NOT slot.marked AND {_MAY_COME}),
@@ -127,11 +113,7 @@ _COUNTS = f"""SELECT slot.round_id,
     COUNT(*) FILTER (WHERE NOT slot.marked AND slot.planned_id = %(teacher)s
         AND (slot.holder_id IS NULL OR slot.holder_id = %(teacher)s) AND slot.void_version = 0
         AND {_FIRST_IS.format(which="first.holder_id IS NULL")})
-    FROM (SELECT slot.*, answer.round_id, answer.repeat_of_id,
-        MAX(CASE WHEN slot.planned_id = %(teacher)s AND slot.kind IN ('first', 'second', 'third')
-            THEN 2 * slot."order"
-                + CASE WHEN slot.marked AND slot.holder_id <> %(teacher)s THEN 1 ELSE 0 END
-            END) OVER (PARTITION BY answer.round_id ORDER BY slot."order") AS beside
+    FROM (SELECT slot.*, answer.round_id, answer.repeat_of_id
         FROM evaluations_slot AS slot
         JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
         WHERE slot.holder_id = %(teacher)s OR slot.planned_id = %(teacher)s) AS slot
@@ -196,7 +178,7 @@ _TO_SAVE = f"""SELECT {_SLOT.columns}, {_NAMED.columns}, {_RUBRIC.columns}
     FROM evaluations_slot AS slot
     JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
     LEFT JOIN questions_rubric AS rubric ON rubric.id = answer.rubric_id
-    WHERE slot.holder_id = %(teacher)s AND answer.public_id = %(answer)s AND {_STILL_THEIRS}
+    WHERE slot.holder_id = %(teacher)s AND answer.public_id = %(answer)s
     AND EXISTS (SELECT 1 FROM evaluations_roundteacher AS pool
         WHERE pool.round_id = answer.round_id AND pool.teacher_id = %(teacher)s
         AND pool.left_at IS NULL)"""
@@ -206,7 +188,7 @@ _LOCKED = f"""SELECT {_SLOT.columns}, {_ANSWER.columns}, {_ROUND.columns}
     FROM evaluations_slot AS slot
     JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
     JOIN evaluations_markinground AS round ON round.id = answer.round_id
-    WHERE slot.id = %(slot)s AND slot.holder_id = %(teacher)s AND {_STILL_THEIRS}"""
+    WHERE slot.id = %(slot)s AND slot.holder_id = %(teacher)s"""
 _LOCK = " FOR UPDATE OF answer, slot"
 
 _WHOLE_PARTS: Parts = {
@@ -257,7 +239,7 @@ def claim_own(
     return int(rows[0][0]) if rows else None
 
 
-def own_counts(teacher: int, now: datetime) -> dict[int, tuple[int, int]]:
+def own_counts(teacher: int) -> dict[int, tuple[int, int]]:
     """By round, how many slots the teacher marked, and how many are planned for or held by them.
 
     An intra-rater check counts while its first response may still come to the teacher. What others
@@ -265,7 +247,7 @@ def own_counts(teacher: int, now: datetime) -> dict[int, tuple[int, int]]:
     they do so when they have marked all of their own, which a smaller number would tell. All
     rounds are read at once: asked for one, the database would read the whole round.
     """
-    rows = _rows(_COUNTS, {"teacher": teacher, "now": _stored(now)})
+    rows = _rows(_COUNTS, {"teacher": teacher})
     return {key: (done, left + (lost if own else 0)) for key, done, left, lost, own in rows}
 
 
@@ -275,24 +257,22 @@ def recent_marks(teacher: int, marking_round: int, most: int) -> list[tuple[int 
     return [(seconds, _read(time)) for seconds, time in _rows(_RECENT, given)]
 
 
-def slot_to_save(teacher: int, answer: UUID, now: datetime) -> Slot | None:
+def slot_to_save(teacher: int, answer: UUID) -> Slot | None:
     """The slot that *teacher* holds on the response called *answer*, with its rubric."""
     with connection.cursor() as cursor:
-        given = {"teacher": teacher, "answer": _stored(answer), "now": _stored(now)}
-        cursor.execute(_TO_SAVE, given)
+        cursor.execute(_TO_SAVE, {"teacher": teacher, "answer": _stored(answer)})
         row = cursor.fetchone()
     return _slot(_TO_SAVE_PARTS, row) if row else None
 
 
-def locked_slot(slot: int, teacher: int, now: datetime) -> Slot | None:
+def locked_slot(slot: int, teacher: int) -> Slot | None:
     """The slot, if *teacher* holds it now, with its response and round.
 
     Response and slot are locked, in this order, until the transaction ends.
     """
     with connection.cursor() as cursor:
         lock = _LOCK if connection.vendor == "postgresql" else ""
-        given = {"slot": slot, "teacher": teacher, "now": _stored(now)}
-        cursor.execute(_LOCKED + lock, given)
+        cursor.execute(_LOCKED + lock, {"slot": slot, "teacher": teacher})
         row = cursor.fetchone()
     return _slot(_LOCKED_PARTS, row) if row else None
 

@@ -121,7 +121,9 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
             return Step(opened=_open(answer, SlotKind.ARBITRATION))
         case NeedsMark(slot=number) if number > scheme.planned_marks:
             kind = TEACHERS[number - 1]
-            if all(slot.kind != kind for slot in slots) and _all_were_shown(answer, slots):
+            opened = [slot for slot in slots if slot.kind == kind]
+            if all(slot.holder_id is None for slot in opened) and _all_were_shown(answer, slots):
+                _withdraw(opened)
                 kind = SlotKind.ARBITRATION
             return Step(opened=_open(answer, kind))
     return Step()
@@ -147,6 +149,19 @@ def finalize_all_due(now: datetime) -> None:
     due = due_answers(now).filter(round=OuterRef("pk"))
     for marking_round in live.filter(Exists(due)).order_by("pk"):
         finalize_due(marking_round, now=now)
+
+
+def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
+    """Look again at third marks that nobody has begun: who could give them may have left."""
+    opened = Slot.objects.filter(
+        answer__round=marking_round,
+        answer__final=None,
+        kind=SlotKind.THIRD,
+        holder=None,
+        marked=False,
+    )
+    for key in opened.order_by("answer").values_list("answer", flat=True):
+        finalize(lock(key), now=now)
 
 
 def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
@@ -240,11 +255,12 @@ def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
 def _withdraw(waiting: Iterable[Slot]) -> None:
     """Delete slots that nobody has to mark any more, unless a teacher waits for them.
 
-    A third slot with returned marks, or planned for who had it at hand, stays open then, and the
-    queue of others passes over it; a decision is put back with the lead who made it.
+    A third slot with returned marks, planned for who had it at hand or held by who let its lease
+    end stays open then, and the queue of others passes over it; a decision is put back with the
+    lead who made it.
     """
     for slot in waiting:
-        if not slot.void_version and slot.planned_id is None:
+        if not slot.void_version and slot.planned_id is None and slot.holder_id is None:
             slot.delete()
         elif slot.kind == SlotKind.ARBITRATION:
             leave_with_lead(slot)

@@ -135,11 +135,12 @@ def _withdraw(answers: Sequence[int], now: datetime) -> None:
     """Third slots without two marks before them, and decisions that nobody waits for any more.
 
     A slot with marks that were returned for re-marking stays with them; the queue passes over it.
-    So does one that is planned for a teacher, who had it at hand when the rubric changed.
+    So does one that is planned for a teacher, who had it at hand when the rubric changed, and one
+    that a teacher holds, although the lease has ended: nothing else would vanish under their hands.
     """
     waiting = Slot.objects.filter(answer__in=answers, marked=False, void_version=0, planned=None)
     lacking = Slot.objects.filter(answer__in=answers, kind__in=TWO, marked=False).values("answer")
-    waiting.filter(kind=SlotKind.THIRD, answer__in=lacking).exclude(SLOT.running(now)).delete()
+    waiting.filter(kind=SlotKind.THIRD, answer__in=lacking, holder=None).delete()
     waiting.filter(kind=SlotKind.ARBITRATION).delete()
     again = Slot.objects.filter(answer__in=answers, marked=False, void_version__gt=0)
     for decision in again.filter(kind=SlotKind.ARBITRATION):

@@ -12,10 +12,8 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from evaluations.marking.desk.selectors.desk import WHOLE, blind_item
-from evaluations.marking.desk.selectors.queue import still_theirs
 from evaluations.marking.sheets.rules.sheet_rows import SheetLine
 from evaluations.models import MarkingRound, MarkingSheet, Slot
 from gradeapp.accounts.models import User
@@ -50,10 +48,9 @@ def sheet_called(public_id: UUID, teacher: User | None = None) -> MarkingSheet |
     return sheets.first()
 
 
-def slots_on(sheet: MarkingSheet, now: datetime | None = None) -> QuerySet[Slot]:
+def slots_on(sheet: MarkingSheet) -> QuerySet[Slot]:
     """The responses that are still on a sheet: not marked, not given back, in the desk's order."""
     held = Slot.objects.filter(
-        still_theirs(sheet.teacher, now or timezone.now()),
         answer__round=sheet.round,
         holder=sheet.teacher,
         lease_until=sheet.held_until,
@@ -69,7 +66,7 @@ def states_of(sheets: Sequence[MarkingSheet], now: datetime) -> list[SheetState]
             public_id=sheet.public_id,
             teacher=str(sheet.teacher),
             responses=sheet.responses,
-            left=slots_on(sheet, now).count(),
+            left=slots_on(sheet).count(),
             held_until=sheet.held_until,
             created_at=sheet.created_at,
             ended=sheet.held_until <= now,

@@ -14,10 +14,8 @@ from math import ceil
 from uuid import UUID
 
 from django.db.models import F, Max, Q, QuerySet
-from django.utils import timezone
 
 from evaluations.marking.desk import sql
-from evaluations.marking.desk.selectors.queue import still_theirs
 from evaluations.marking.rules.blinding import BlindItem
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import LIVE, RoundStatus
@@ -132,27 +130,23 @@ class DeskItem:
         return _digest(repr((shown, item.year, item.paper, self.images)))
 
 
-def own_slot(teacher: User, answer: UUID, now: datetime | None = None) -> Slot | None:
+def own_slot(teacher: User, answer: UUID) -> Slot | None:
     """The slot that *teacher* holds on the response called *answer*, with all that the desk shows.
 
     None alike for a response of somebody else, one that does not exist, one
     that was withdrawn, and one of a closed round; but not of a paused one: what
     has been typed stays in sight.
     """
-    rows = (
-        whole_slots()
-        .select_related("answer__round")
-        .filter(still_theirs(teacher, now or timezone.now()), answer__round__status__in=LIVE)
-    )
+    rows = whole_slots().select_related("answer__round").filter(answer__round__status__in=LIVE)
     return _held(rows, teacher, answer).first()
 
 
-def slot_to_save(teacher: User, answer: UUID, now: datetime | None = None) -> Slot | None:
+def slot_to_save(teacher: User, answer: UUID) -> Slot | None:
     """The same with no more than saving needs, in a closed round too: then a draft is kept.
 
     The round is not read: saving reads it again with the response, under its lock.
     """
-    return sql.slot_to_save(teacher.pk, answer, now or timezone.now())
+    return sql.slot_to_save(teacher.pk, answer)
 
 
 def _held(rows: QuerySet[Slot], teacher: User, answer: UUID) -> QuerySet[Slot]:
@@ -203,15 +197,12 @@ def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
     )
 
 
-def own_progress(
-    teacher: User, marking_round: MarkingRound, now: datetime | None = None
-) -> OwnProgress:
+def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
     """How far *teacher* is: own marks, over these and what they hold or are planned for.
 
     An intra-rater check counts while its first may still come to them, as any response would.
     """
-    counts = sql.own_counts(teacher.pk, now or timezone.now())
-    done, left = counts.get(marking_round.pk, (0, 0))
+    done, left = sql.own_counts(teacher.pk).get(marking_round.pk, (0, 0))
     return OwnProgress.of(done, left, sql.recent_marks(teacher.pk, marking_round.pk, RECENT_MARKS))
 
 

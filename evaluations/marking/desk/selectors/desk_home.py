@@ -12,11 +12,10 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.desk.selectors.desk import OwnRound, own_rounds
-from evaluations.marking.desk.selectors.queue import free_for, slots_open_to, still_theirs
+from evaluations.marking.desk.selectors.queue import free_for, slots_open_to
 from evaluations.marking.desk.sql import own_counts
 from evaluations.models import Draft, MarkingRound, Slot
 from evaluations.models.vocabulary import LIVE
@@ -48,11 +47,11 @@ class HomeRound:
 
 def home_rounds(teacher: User, now: datetime) -> list[HomeRound]:
     """The open rounds of *teacher*, those that can be marked first."""
-    free = slots_open_to(teacher, now=now).filter(free_for(teacher, now))
+    free = slots_open_to(teacher).filter(free_for(teacher, now))
     work = {str(key) for key in free.values_list("answer__round__public_id", flat=True).distinct()}
-    mine = Slot.objects.filter(still_theirs(teacher, now), holder=teacher)
-    returned = _by_round(mine.filter(marked=False, void_version__gt=0), "answer__round__public_id")
-    typed = Draft.objects.filter(teacher=teacher, slot__in=mine)
+    mine = Slot.objects.filter(holder=teacher, marked=False, void_version__gt=0)
+    returned = _by_round(mine, "answer__round__public_id")
+    typed = Draft.objects.filter(teacher=teacher, slot__holder=teacher)
     drafts = _by_round(typed, "slot__answer__round__public_id")
     return [
         HomeRound(
@@ -74,9 +73,7 @@ def marks_waiting(user: User) -> Iterator[Waiting]:
 
 def waiting_of(teacher: User) -> int:
     """How many responses wait for *teacher* in all open rounds, as the pages of each count them."""
-    left = {
-        key: left for key, (_done, left) in own_counts(teacher.pk, timezone.now()).items() if left
-    }
+    left = {key: left for key, (_done, left) in own_counts(teacher.pk).items() if left}
     live = MarkingRound.objects.filter(pk__in=left, status__in=LIVE) if left else ()
     return sum(left[one.pk] for one in live)
 

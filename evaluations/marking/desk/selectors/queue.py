@@ -6,21 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import (
-    Case,
-    Exists,
-    F,
-    Max,
-    Min,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    When,
-    Window,
-)
-from django.db.models.functions import Coalesce, Mod
-from django.db.models.lookups import Exact
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from evaluations.marking.services.showing import EXTRA
 from evaluations.models import HelpOffer, Mark, MarkingRound, MarkingSheet, Slot
@@ -29,7 +15,6 @@ from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
 TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
-ORDINARY = (*TWO, SlotKind.THIRD.value)
 
 
 class EmptyReason(StrEnum):
@@ -67,8 +52,11 @@ def on_sheet(teacher: User | int, now: datetime) -> Q:
 
 
 def for_whom(teacher: User | int) -> Q:
-    """Slots that may be given to *teacher* at all: a check is only for whom it was planned."""
-    return ~Q(kind__in=CHECK_KINDS) | Q(planned=teacher)
+    """Slots that may be given to *teacher* at all.
+
+    A check is only for whom it was planned, until others who helped out passed it.
+    """
+    return ~Q(kind__in=CHECK_KINDS) | Q(planned=teacher, passed_at=None)
 
 
 def repeats_open(teacher: User | int) -> Q:
@@ -79,54 +67,37 @@ def repeats_open(teacher: User | int) -> Q:
     return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
 
 
-def not_lost_beside(teacher: User | int, now: datetime) -> Q:
-    """Checks: not where another marked the ordinary slot before it in the queue of *teacher*.
+def passable_checks(
+    teacher: User | int, marking_round: MarkingRound | int, now: datetime
+) -> QuerySet[Slot]:
+    """Checks of others that would be free for *teacher*, who helps out, if they were no checks.
 
-    Who helps out takes no checks, so what they leave of a queue would be checks. What the teacher
-    has at hand stays theirs, and that ends with its lease, as for any response.
+    Whoever helps out takes none, so what they leave of a queue would be checks: those that they
+    come to are passed (``slots.pass_by``), and their teacher loses them as responses that others
+    take.
     """
-    # Twice the place of the last ordinary slot so far, and one more if another marked it: one pass
-    # over the queue, where looking back from each check took a minute in a queue of thousands.
-    is_lost = Case(When(~Q(holder=teacher), marked=True, then=1), default=0)
-    place = Case(When(kind__in=ORDINARY, then=2 * F("order") + is_lost))
-    so_far = Window(Max(place), partition_by="answer__round", order_by="order")
-    # Of checks only, but not by a filter: it would take the ordinary slots from the window.
-    of_check = Case(When(kind__in=CHECK_KINDS, then=Mod(so_far, 2)))
-    lost = Slot.objects.annotate(is_lost=of_check).filter(planned=teacher, is_lost=1).values("pk")
-    at_hand = Q(holder=teacher, lease_until__gt=now)
-    return ~Q(kind__in=CHECK_KINDS) | at_hand | ~Q(pk__in=lost)
-
-
-def still_theirs(teacher: User | int, now: datetime) -> Q:
-    """Of slots that *teacher* holds: not a check that is lost by now (``not_lost_beside``).
-
-    Asked of a few slots, each by itself.
-    """
-    before = Slot.objects.filter(
-        planned=teacher,
-        kind__in=ORDINARY,
-        answer__round=OuterRef("answer__round"),
-        order__lt=OuterRef("order"),
-    ).order_by("-order")
-    is_lost = Case(When(~Q(holder=teacher), marked=True, then=1), default=0)
-    last = before.annotate(is_lost=is_lost).values("is_lost")[:1]
-    lost = Q(Exact(Coalesce(Subquery(last), 0), 1))
-    return ~Q(kind__in=CHECK_KINDS) | Q(marked=True) | Q(lease_until__gt=now) | ~lost
+    return Slot.objects.filter(
+        SLOT.free(now),
+        answer__round=marking_round,
+        kind__in=CHECK_KINDS,
+        planned__isnull=False,
+        passed_at=None,
+        marked=False,
+    ).exclude(planned=teacher)
 
 
 def not_returned(teacher: User | int) -> Q:
     """Returned responses: not to who marked them, unless it was planned so; no needless third.
 
     A third mark is needed while its response has no final mark and both marks before it. Who gave
-    it before, or had it at hand when the rubric changed, and is asked for it again gets it in any
-    case, and at once: a returned mark that does not come back, or later than the others, would be
-    known as a third one.
+    it before, or has or had it at hand, and is asked for it again gets it in any case, and at once:
+    a mark that does not come back, or later than the others, would be known as a third one.
     """
-    again = Q(void_version__gt=0) | Q(kind=SlotKind.THIRD, planned__isnull=False)
-    taken = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
+    own = Q(planned=teacher, planned__isnull=False) | Q(holder=teacher, holder__isnull=False)
+    taken = Q(Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher)), void_version__gt=0)
     lacking = Slot.objects.filter(answer=OuterRef("answer"), kind__in=TWO, marked=False)
-    needless = Q(kind=SlotKind.THIRD) & (Q(answer__final__isnull=False) | Exists(lacking))
-    return ~(again & ~Q(planned=teacher) & (taken | needless))
+    needless = Q(kind=SlotKind.THIRD) & (Q(answer__final__isnull=False) | Q(Exists(lacking)))
+    return own | ~(taken | needless)
 
 
 def never_shown(teacher: User | int) -> Q:
@@ -148,7 +119,7 @@ def put_aside(teacher: User | int) -> QuerySet[HelpOffer]:
 
 
 def slots_open_to(
-    teacher: User | int, marking_round: MarkingRound | int | None = None, *, now: datetime
+    teacher: User | int, marking_round: MarkingRound | int | None = None
 ) -> QuerySet[Slot]:
     """Unmarked slots in open rounds of *teacher* on responses where they have no other role.
 
@@ -164,7 +135,6 @@ def slots_open_to(
         ~Exists(entered.exclude(slot=OuterRef("pk"))),
         for_whom(teacher),
         repeats_open(teacher),
-        not_lost_beside(teacher, now),
         not_returned(teacher),
         never_shown(teacher),
         answer__round__status=RoundStatus.OPEN,
@@ -177,7 +147,7 @@ def slots_open_to(
 
 def has_work(teacher: User, marking_round: MarkingRound, now: datetime) -> bool:
     """Whether ``claim_next`` would give something now."""
-    return slots_open_to(teacher, marking_round, now=now).filter(free_for(teacher, now)).exists()
+    return slots_open_to(teacher, marking_round).filter(free_for(teacher, now)).exists()
 
 
 def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> EmptyQueue:
@@ -191,7 +161,7 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     paused = marking_round.pool.filter(teacher=teacher, paused=True).first()
     if paused is not None:
         return EmptyQueue(EmptyReason.PAUSED, said=paused.paused_reason)
-    leased = slots_open_to(teacher, marking_round, now=now).filter(lease_until__gt=now)
+    leased = slots_open_to(teacher, marking_round).filter(lease_until__gt=now)
     own = leased.filter(on_sheet(teacher, now), holder=teacher)
     if until := own.aggregate(first=Min("lease_until"))["first"]:
         return EmptyQueue(EmptyReason.ON_SHEET, until)

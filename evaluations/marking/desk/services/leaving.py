@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from evaluations.marking.services.finalizing import close_windows
+from evaluations.marking.services.finalizing import ask_the_lead, close_windows
 from evaluations.marking.services.showing import note_shown
 from evaluations.models import MarkingRound, RoundTeacher, Slot
-from evaluations.models.vocabulary import LIVE
+from evaluations.models.vocabulary import LIVE, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -34,10 +35,11 @@ def take_out(
 ) -> None:
     """Take *teacher* out of the round for good: their marks count, and can no longer be revised.
 
-    What is not marked goes to the others. Nobody can come back: outside the round they may look
-    at its marks. The person need not be a teacher any more: what a round closes to them stays
-    closed until they are out of it. Raises Conflict for somebody who is not in the round, or has
-    left it, and for a round that is not going on.
+    What is not marked goes to the others, and a third mark that none of them can give to the lead.
+    Nobody can come back: outside the round they may look at its marks. The person need not be a
+    teacher any more: what a round closes to them stays closed until they are out of it. Raises
+    Conflict for somebody who is not in the round, or has left it, and for a round that is not
+    going on.
     """
     with transaction.atomic():
         seat = RoundTeacher.objects.select_for_update().filter(
@@ -54,6 +56,10 @@ def take_out(
         close_windows(own.filter(holder=teacher), now=now)
         held = own.filter(holder=teacher, marked=False)
         note_shown([(slot, teacher.pk) for slot in held.select_related("answer__round")], now)
+        # Put aside: a third mark that is not needed any more waits for nobody (``due_answers``).
+        thirds = own.filter(Q(holder=teacher) | Q(planned=teacher), kind=SlotKind.THIRD)
+        thirds.filter(marked=False).update(skipped_at=now)
         held.update(**SLOT.released())
         own.filter(planned=teacher, marked=False).update(planned=None)
+        ask_the_lead(marking_round, now=now)
         record(Tag.TEACHER_LEFT, marking_round, actor=acting_user, teacher=teacher.username)

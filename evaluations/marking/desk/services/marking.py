@@ -75,7 +75,7 @@ def save_mark(
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
     with transaction.atomic():
-        slot = _held(slot, teacher, now)
+        slot = _held(slot, teacher)
         answer = slot.answer
         stored = standing(answer, key)
         earlier, key, reused = _earlier(key, given, slot, teacher, _with_key(stored, key))
@@ -129,13 +129,12 @@ def finish_revising(teacher: User, marking_round: MarkingRound, *, now: datetime
     close_windows(Slot.objects.filter(holder=teacher, answer__round=marking_round), now=now)
 
 
-def _held(slot: Slot, teacher: User, now: datetime) -> Slot:
+def _held(slot: Slot, teacher: User) -> Slot:
     """Lock the response, and return the slot if *teacher* has it now.
 
-    An ended lease that nobody took is still theirs, except of a check that is lost. *slot* gets
-    the locked response too.
+    An ended lease that nobody took is still theirs. *slot* gets the locked response too.
     """
-    held = locked_slot(slot.pk, teacher.pk, now)
+    held = locked_slot(slot.pk, teacher.pk)
     if held is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     if held.answer.rubric_id == slot.answer.rubric_id:

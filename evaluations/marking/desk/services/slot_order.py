@@ -11,11 +11,17 @@ from typing import NamedTuple
 
 from django.db.models import Case, DateTimeField, F, Q, QuerySet, Value, When
 
-from evaluations.marking.desk.selectors.queue import free_for, put_aside, slots_open_to
+from evaluations.marking.desk.selectors.queue import (
+    free_for,
+    passable_checks,
+    put_aside,
+    slots_open_to,
+)
 from evaluations.marking.desk.sql import LAST_VERSIONS, NO_PLACE
 from evaluations.marking.rules.seed_answers import LEAST_GAP
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus, SlotKind
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 
 MOST_TRIES = 50
@@ -26,10 +32,11 @@ MOST_ASIDE = 3
 
 
 class Claimable(NamedTuple):
-    """A slot worth a try, and the minutes of its lease."""
+    """A slot worth a try, and the minutes of its lease; a check of somebody else is passed."""
 
     slot: int
     lease_minutes: int
+    is_check: bool = False
 
 
 def claimable_slots(
@@ -40,8 +47,9 @@ def claimable_slots(
     What is at hand comes first, so that a draft finds its teacher again; then
     what was planned for them, in its fixed order, and what of that they skipped;
     then what others left; last an intra-rater check that its first has hardly left.
-    Of what others left, each response comes once. What the teacher put aside comes back after
-    the others, or before them if it is much: nobody looks through all that is unmarked.
+    Of what others left, each response comes once, and their checks come among them, to be passed.
+    What the teacher put aside comes back after the others, or before them if it is much: nobody
+    looks through all that is unmarked.
     """
     if marking_round is None:
         own = MarkingRound.objects.filter(pool__teacher=teacher, pool__paused=False)
@@ -54,7 +62,7 @@ def claimable_slots(
     if len(aside) < MOST_ASIDE:
         fresh = others & ~Q(answer__in=[answer for answer, _slots in aside])
         yield from _first_blocks(teacher, rounds, now, fresh)
-        yield from _by_lot(teacher, rounds, now, fresh)
+        yield from _by_lot(teacher, rounds, now, fresh, with_checks=True)
     yield from chain.from_iterable(slots for _answer, slots in aside)
     yield from _by_lot(teacher, rounds, now, _too_soon(teacher))
 
@@ -107,29 +115,70 @@ def _first_blocks(
         for question in _questions(one.pk, one.created_at)
     )
     for _block, place, question in islice(blocks, FIRST_BLOCKS):
-        yield from _by_lot(teacher, [rounds[place]], now, which & Q(answer__question=question))
+        of_block = which & Q(answer__question=question)
+        yield from _by_lot(teacher, [rounds[place]], now, of_block, question, with_checks=True)
 
 
 def _by_lot(
-    teacher: User, rounds: Iterable[MarkingRound], now: datetime, which: Q
+    teacher: User,
+    rounds: Iterable[MarkingRound],
+    now: datetime,
+    which: Q,
+    question: int | None = None,
+    *,
+    with_checks: bool = False,
 ) -> Iterator[Claimable]:
     """Yield slots of others in the order in which *teacher* helps out: fixed, block by block.
 
-    The order does not depend on the slot: a third mark must not stand out by its place.
+    The order does not depend on the slot: a third mark must not stand out by its place. *question*
+    says of which block alone the checks are.
     """
     placed = []
     for one in rounds:
         rows = _free(teacher, one, now).filter(which).exclude(holder=teacher).order_by()
-        for slot, answer, question in rows.values_list("pk", "answer", "answer__question"):
-            block = _lot(one.lots_seed, teacher.pk, "block", question)
-            place = _lot(one.lots_seed, teacher.pk, "response", answer)
-            placed.append((block, place, Claimable(slot, one.lease_minutes)))
-    for _block, _place, claimable in sorted(placed):
+        for slot, answer, block in rows.values_list("pk", "answer", "answer__question"):
+            place = _place(one, teacher, block, "response", answer)
+            placed.append((place, Claimable(slot, one.lease_minutes)))
+        for slot, block in _checks_to_pass(teacher, one, now, question) if with_checks else ():
+            place = _place(one, teacher, block, "check", slot)
+            placed.append((place, Claimable(slot, one.lease_minutes, is_check=True)))
+    for _at, claimable in sorted(placed):
         yield claimable
 
 
+def _place(
+    made: MarkingRound, teacher: User, block: int, what: str, key: int
+) -> tuple[bytes, bytes]:
+    """Where *teacher* comes to what has the *key* when they help out: block, and place in it."""
+    seed = made.lots_seed
+    return _lot(seed, teacher.pk, "block", block), _lot(seed, teacher.pk, what, key)
+
+
+def _checks_to_pass(
+    teacher: User, marking_round: MarkingRound, now: datetime, question: int | None
+) -> Iterator[tuple[int, int]]:
+    """Yield checks of others that *teacher* would take if they were no checks, with their block.
+
+    Of a response that gets two marks, whoever gives the other one cannot take it. For a check, the
+    one who could not is drawn from the pool.
+    """
+    rows = passable_checks(teacher, marking_round, now).order_by("pk")
+    if question is not None:
+        rows = rows.filter(answer__question=question)
+    checks = list(rows.values_list("pk", "planned", "answer__question"))
+    if Scheme(marking_round.scheme).planned_marks == 1:
+        yield from ((slot, block) for slot, _planned, block in checks)
+    elif checks:
+        pool = marking_round.pool.order_by("teacher").values_list("teacher", flat=True)
+        people, seed = list(pool), marking_round.lots_seed
+        for slot, planned, block in checks:
+            others = (one for one in people if one != planned)
+            if max(others, key=lambda one: _lot(seed, one, "partner", slot)) != teacher.pk:
+                yield slot, block
+
+
 def _free(teacher: User, marking_round: MarkingRound, now: datetime) -> QuerySet[Slot]:
-    return slots_open_to(teacher, marking_round, now=now).filter(free_for(teacher, now))
+    return slots_open_to(teacher, marking_round).filter(free_for(teacher, now))
 
 
 def _lot(*parts: int | str) -> bytes:

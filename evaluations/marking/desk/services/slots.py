@@ -14,7 +14,7 @@ from evaluations.marking.desk.services.slot_order import claimable_slots, own_sl
 from evaluations.marking.desk.sql import claim_own, whole_slot
 from evaluations.marking.services.showing import is_extra, note_shown
 from evaluations.models import HelpOffer, MarkingRound, Slot
-from evaluations.models.vocabulary import RoundStatus
+from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
@@ -24,12 +24,16 @@ def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetim
 
     Own planned ones first, in their fixed order, skipped ones last; then those
     that nobody holds, whoever they were planned for. A teacher never gets a
-    second role on one response. Losing a race only means going on to the next.
+    second role on one response. Losing a race only means going on to the next. The checks of
+    others that the teacher comes to on the way are passed.
     """
     if round is not None and (slot := _claim_own(teacher, round, now)):
         return slot
     for one in claimable_slots(teacher, round, now):
-        if take(one.slot, teacher, until=now + timedelta(minutes=one.lease_minutes), now=now):
+        until = now + timedelta(minutes=one.lease_minutes)
+        if one.is_check:
+            pass_by(one.slot, now=now)
+        elif take(one.slot, teacher, until=until, now=now):
             return _whole(one.slot, round)
     return None
 
@@ -98,6 +102,25 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
             HelpOffer.objects.update_or_create(
                 answer_id=before.answer_id, teacher=teacher, defaults=offer
             )
+    return True
+
+
+def pass_by(check: int, *, now: datetime) -> bool:
+    """Take the check from the teacher it was planned for, by one conditional update.
+
+    Whose lease on it has ended has been shown the response.
+    """
+    free = Slot.objects.filter(
+        SLOT.free(now), pk=check, kind__in=CHECK_KINDS, marked=False, passed_at=None
+    )
+    with transaction.atomic():
+        before = free.select_related("answer__round").first()
+        if before is None or not free.filter(holder=before.holder_id).update(
+            **SLOT.released(), passed_at=now
+        ):
+            return False
+        if before.holder_id is not None:
+            note_shown([(before, before.holder_id)], now)
     return True
 
 

@@ -62,7 +62,7 @@ def take_sheet(
 
 def return_sheet(sheet: MarkingSheet, *, acting_user: User, now: datetime) -> int:
     """Give free what is still on *sheet*; how many responses. Files of it are then of no use."""
-    slots = list(slots_on(sheet, now).select_related("answer"))
+    slots = list(slots_on(sheet).select_related("answer"))
     given = sum(skip(slot, sheet.teacher, now=now) for slot in slots)
     if given:
         record(Tag.SHEET_RETURNED, sheet, actor=acting_user, responses=given)

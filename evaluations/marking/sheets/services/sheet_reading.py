@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.desk.selectors.desk import WHOLE
-from evaluations.marking.desk.selectors.queue import still_theirs
 from evaluations.marking.desk.services.mark_rows import (
     GivenMark,
     check_given,
@@ -134,7 +133,7 @@ def check_rows(
     holds or marked, no second row for it, no mark that a lead must not see yet, cells that can
     be read, a mark that fits, and that no newer mark stands against it.
     """
-    slots = _slots(sheet, rows, now)
+    slots = _slots(sheet, rows)
     marks = _current_marks([slot.pk for slot in slots.values()])
     unseen = _unseen(sheet, marks.values(), acting_user)
     checked, lines = [], dict[str, int]()
@@ -278,11 +277,10 @@ def _known_flags() -> dict[str, str]:
     }
 
 
-def _slots(sheet: MarkingSheet, rows: Sequence[FilledRow], now: datetime) -> dict[str, Slot]:
+def _slots(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> dict[str, Slot]:
     """What the sheet's teacher holds or has marked in its round, of the responses in *rows*."""
     named = {public_id for row in rows if (public_id := _as_uuid(row.response))}
     slots = Slot.objects.filter(
-        still_theirs(sheet.teacher, now),
         answer__round=sheet.round,
         holder=sheet.teacher,
         answer__public_id__in=named,

@@ -1,0 +1,46 @@
+"""Which checks were passed by teachers who helped out."""
+
+from django.db import migrations, models
+from django.utils import timezone
+
+CHECKS = ("seed", "repeat")
+
+
+def pass_what_was_lost(apps, schema_editor):
+    """Checks whose neighbour another has marked were lost to their teacher: they stay so.
+
+    Until now that followed from the response before the check in the queue of its teacher.
+    """
+    Slot = apps.get_model("evaluations", "Slot")
+    live = {"answer__round__status__in": ("open", "paused")}
+    unmarked = Slot.objects.filter(kind__in=CHECKS, marked=False, planned__isnull=False, **live)
+    queues = unmarked.order_by().values_list("answer__round", "planned").distinct()
+    for made, teacher in list(queues):
+        lost, is_lost = [], False
+        own = Slot.objects.filter(answer__round=made, planned=teacher).exclude(kind="arbitration")
+        columns = ("pk", "kind", "marked", "holder", "lease_until")
+        for key, kind, marked, holder, until in own.order_by("order").values_list(*columns):
+            at_hand = holder == teacher and until is not None and until > timezone.now()
+            if kind not in CHECKS:
+                is_lost = marked and holder != teacher
+            elif is_lost and not marked and not at_hand:
+                lost.append(key)
+        for start in range(0, len(lost), 200):
+            some = Slot.objects.filter(pk__in=lost[start : start + 200])
+            some.update(passed_at=timezone.now(), holder=None, lease_until=None)
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('evaluations', '0095_marks_are_not_replaced'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='slot',
+            name='passed_at',
+            field=models.DateTimeField(null=True),
+        ),
+        migrations.RunPython(pass_what_was_lost, migrations.RunPython.noop, elidable=True),
+    ]
