@@ -73,12 +73,26 @@ class TeacherLoad:
 
 @dataclass(frozen=True, slots=True)
 class OpenMark:
-    """A first or second mark that nobody has begun, and who it is planned for."""
+    """A place of a queue that nobody has begun, and who it is planned for.
+
+    A check is given up to nobody. What ``stays`` with its teacher is the first response of an
+    intra-rater check.
+    """
 
     key: Id
     item: Id
     block: Hashable
     planned: Id
+    is_check: bool = False
+    stays: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What newcomers get, each in the order of their queue, and the checks that are given up."""
+
+    given: dict[Id, list[OpenMark]]
+    checks: list[OpenMark]
 
 
 def plan_round(
@@ -132,14 +146,15 @@ def share_with_new_teachers(
     new_teachers: Sequence[Id],
     teachers: Sequence[Id],
     random_seed: int,
-) -> dict[Id, list[OpenMark]]:
+) -> Shares:
     """Which of the marks that nobody has begun go to each of *new_teachers*.
 
     *left* stands in the order of the blocks, *roles* names everybody who has or is
     planned for a mark of an item, *teachers* all who mark from now on, those
-    among them. Each of the others gives up the part of their own marks that the new
-    teachers are of all, rounded down: how many tells nothing of how far the rest are. The
-    marks are walked in a drawn order and go to the new teacher with the fewest. Nobody gets
+    among them. Each of the others gives up the part of their own queue that the new
+    teachers are of all, rounded down, checks like the rest: how many tells neither how far the
+    others are nor how many checks there are, and what stays has no more of them than before. The
+    queues are walked in a drawn order and marks go to the new teacher with the fewest. Nobody gets
     two marks of one item. Each queue comes back block by block, shuffled within the block as
     in the plan.
     """
@@ -148,13 +163,17 @@ def share_with_new_teachers(
     load: Counter[Id] = Counter()
     taken = {item: set(people) for item, people in roles.items()}
     given: dict[Id, list[OpenMark]] = {new_teacher: [] for new_teacher in new_teachers}
+    checks: list[OpenMark] = []
     ordered = sorted(left, key=lambda mark: _lot(random_seed, "newcomers", mark.key))
     for mark in ordered:
         possible = [one for one in new_teachers if one not in taken.get(mark.item, ())]
-        if not quota[mark.planned] or not possible:
+        if not quota[mark.planned] or mark.stays or not (possible or mark.is_check):
+            continue
+        quota[mark.planned] -= 1
+        if mark.is_check:
+            checks.append(mark)
             continue
         chosen = min(possible, key=lambda one: (load[one], new_teachers.index(one)))
-        quota[mark.planned] -= 1
         load[chosen] += 1
         taken.setdefault(mark.item, set()).discard(mark.planned)
         taken[mark.item].add(chosen)
@@ -162,7 +181,7 @@ def share_with_new_teachers(
     blocks = {block: n for n, block in enumerate(dict.fromkeys(mark.block for mark in left))}
     for new_teacher, marks in given.items():
         marks.sort(key=lambda m: (blocks[m.block], _lot(random_seed, "queue", new_teacher, m.item)))
-    return given
+    return Shares(given, checks)
 
 
 def _slot(place: Placed, own: Mapping[Id, int]) -> int | None:

@@ -20,7 +20,7 @@ from evaluations.marking.rules.blinding import alias
 from evaluations.marking.rules.queue_places import APART
 from evaluations.marking.rules.seed_answers import Id, Lots, Placed, Role
 from evaluations.models import BlindAnswer, MarkingRound, Slot
-from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
 
 KIND_OF_SLOT = {1: SlotKind.FIRST, 2: SlotKind.SECOND, 3: SlotKind.THIRD}
 
@@ -35,7 +35,7 @@ def create_slots(made: MarkingRound) -> int:
 def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
     """Give *new_teachers* their share of the marks that nobody has begun, and checks of their own.
 
-    Returns how many.
+    Returns how many. Checks that the others give up with them go to nobody.
     """
     left = _left(made)
     roles: dict[Id, set[Id]] = defaultdict(set)
@@ -48,7 +48,7 @@ def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
     moved: list[Slot] = []
     places: list[QueuePlace] = []
     responses = dict(made.answers.filter(repeat_of=None).values_list("pk", "response"))
-    for new_teacher, marks in shares.items():
+    for new_teacher, marks in shares.given.items():
         slot_at = {responses[int(mark.item)]: int(mark.key) for mark in marks}
         queue = [Placed(responses[int(mark.item)], mark.block) for mark in marks]
         hidden = with_checks(queue, checks, Lots(made.lots_seed, new_teacher))
@@ -59,28 +59,36 @@ def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
                 )
             else:
                 places.append(QueuePlace(new_teacher, order, place.item, place.role))
+    moved += [Slot(pk=int(check.key), planned_id=None, order=0) for check in shares.checks]
     Slot.objects.bulk_update(moved, ["planned", "order"], batch_size=BATCH)
     _make_slots(made, places, len(teachers))
-    return len(moved)
+    return len(moved) - len(shares.checks)
 
 
 def _left(made: MarkingRound) -> list[OpenMark]:
-    """Marks of somebody's plan that nobody holds; not those that come back to their teacher.
+    """What nobody holds of somebody's plan; what comes back to its teacher stays with them.
 
     A third mark that was returned to a teacher is in their plan like any other: what each of them
     gives up must not tell which mark it is.
     """
-    repeated = made.answers.filter(role=AnswerRole.REPEAT).values("repeat_of")
+    repeats = made.answers.filter(role=AnswerRole.REPEAT)
+    repeated = set(repeats.values_list("repeat_of", "slots__planned"))
     slots: QuerySet[Slot] = Slot.objects.filter(
-        answer__round=made,
-        kind__in=KIND_OF_SLOT.values(),
-        holder=None,
-        marked=False,
-        planned__isnull=False,
-    ).exclude(answer__in=repeated)
+        answer__round=made, holder=None, marked=False, planned__isnull=False, passed_at=None
+    ).exclude(kind=SlotKind.ARBITRATION)
     rows = slots.order_by(*(f"answer__{path}" for path in BY_BLOCK), "kind")
-    columns = ("pk", "answer", "answer__question", "planned")
-    return [OpenMark(*row) for row in rows.values_list(*columns)]
+    columns = ("pk", "answer", "answer__question", "planned", "kind")
+    return [
+        OpenMark(
+            slot,
+            answer,
+            block,
+            planned,
+            is_check=kind in CHECK_KINDS,
+            stays=(answer, planned) in repeated,
+        )
+        for slot, answer, block, planned, kind in rows.values_list(*columns)
+    ]
 
 
 def _make_slots(made: MarkingRound, places: Sequence[QueuePlace], teachers: int) -> None:

@@ -80,7 +80,7 @@ def left_of(responses: int, teachers: list[int]) -> tuple[list[OpenMark], dict[i
 def test_two_newcomers_get_what_falls_to_each() -> None:
     """80 marks of two teachers; shared by four that is 20 for each."""
     marks, roles = left_of(40, [1, 2])
-    given_ = share_with_new_teachers(marks, roles, [3, 4], [1, 2, 3, 4], 7)
+    given_ = share_with_new_teachers(marks, roles, [3, 4], [1, 2, 3, 4], 7).given
     assert {who: len(got) for who, got in given_.items()} == {3: 20, 4: 20}
     taken = Counter(mark.planned for got in given_.values() for mark in got)
     assert taken == {1: 20, 2: 20}
@@ -94,9 +94,9 @@ def test_a_newcomer_never_gets_two_marks_of_one_response(
     new = list(range(10, 10 + new_teachers))
     marks, roles = left_of(responses, pool)
     shares = share_with_new_teachers(marks, roles, new, [*pool, *new], random_seed)
-    moved = [mark for got in shares.values() for mark in got]
+    moved = [mark for got in shares.given.values() for mark in got]
     assert len({mark.key for mark in moved}) == len(moved)
-    for got in shares.values():
+    for got in shares.given.values():
         assert len({mark.item for mark in got}) == len(got)
     own, given_up = (Counter(mark.planned for mark in some) for some in (marks, moved))
     assert all(given_up[one] <= own[one] * len(new) // len([*pool, *new]) for one in pool)
@@ -104,7 +104,7 @@ def test_a_newcomer_never_gets_two_marks_of_one_response(
 
 def test_queues_of_newcomers_go_block_by_block() -> None:
     marks = [OpenMark(n, n, f"q{n // 10}", 1) for n in range(40)]
-    (got,) = share_with_new_teachers(marks, {}, [2], [1, 2], 7).values()
+    (got,) = share_with_new_teachers(marks, {}, [2], [1, 2], 7).given.values()
     blocks = [mark.block for mark in got]
     assert blocks == sorted(blocks)
     assert len(got) == 20
@@ -114,8 +114,22 @@ def test_queues_of_newcomers_go_block_by_block() -> None:
 def test_how_many_somebody_gives_up_tells_nothing_of_the_others(others: int) -> None:
     """A third of 10, rounded down, whatever the other teacher has left."""
     marks = [OpenMark(n, n, "q", 1 if n < 10 else 2) for n in range(10 + others)]
-    (got,) = share_with_new_teachers(marks, {}, [3], [1, 2, 3], 7).values()
+    (got,) = share_with_new_teachers(marks, {}, [3], [1, 2, 3], 7).given.values()
     assert Counter(mark.planned for mark in got)[1] == 3
+
+
+@pytest.mark.parametrize("checks", [0, 3, 9])
+def test_how_much_somebody_gives_up_tells_nothing_of_the_checks(checks: int) -> None:
+    """Nine of ten places, whatever they are; few checks are left among few responses."""
+    marks = [
+        OpenMark(n, n, "q", 1, is_check=n < checks, stays=checks == 9 and n == 29)
+        for n in range(30)
+    ]
+    shares = share_with_new_teachers(marks, {}, list(range(2, 11)), list(range(1, 11)), 7)
+    given_up = [mark for got in shares.given.values() for mark in got]
+    assert not any(mark.is_check or mark.stays for mark in given_up)
+    assert len(given_up) + len(shares.checks) == 27
+    assert len(shares.checks) >= checks - 3
 
 
 # ---- aliases ----
