@@ -125,13 +125,10 @@ def test_marks_that_go_back_leave_no_check_behind(
     assert to_others == (not set(marked[1:]) & set(given)), "nobody else is given a check"
 
 
-@pytest.mark.parametrize(
-    ("scheme", "scope"),
-    [*((Scheme.SINGLE, one) for one in RemarkScope), (Scheme.TWO_AND_LEAD, RemarkScope.ALL)],
-)
+@pytest.mark.parametrize("scheme", [Scheme.SINGLE, Scheme.TWO_AND_LEAD])
 @pytest.mark.parametrize("marked", [False, True], ids=["at hand", "marked"])
 def test_a_new_rubric_leaves_no_check_behind(
-    scheme: Scheme, scope: RemarkScope, marked: bool, teacher: User, other_teacher: User, lead: User
+    scheme: Scheme, marked: bool, teacher: User, other_teacher: User, lead: User
 ) -> None:
     """Its mark, its rubric and its place in the queue go the way of any response's."""
     question = subjective_question()
@@ -147,7 +144,7 @@ def test_a_new_rubric_leaves_no_check_behind(
     for role in AnswerRole:
         before = transaction.savepoint()
         disguise_own(answer, first, role, teacher, lead)
-        use_new_rubric(made, question, scope=scope, acting_user=lead, now=later(5))
+        use_new_rubric(made, question, scope=RemarkScope.ALL, acting_user=lead, now=later(5))
         worlds.append(told_of(made, answer, first, teacher))
         transaction.savepoint_rollback(before)
     assert worlds[0] == worlds[1] == worlds[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,8 +10,8 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from evaluations.marking.monitoring.selectors.returning import TEACHER_KINDS, is_arbitrated
 from evaluations.marking.rounds.selectors.round_counts import answers_of_round
-from evaluations.models import BlindAnswer, Mark, MarkingRound
-from evaluations.models.vocabulary import AnswerRole
+from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
+from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole
 from evaluations.schemes import Scheme
 from gradeapp.common.named import Named
 from questions.models import Question, Rubric
@@ -124,11 +123,14 @@ def scopes_of(marking_round: MarkingRound) -> tuple[RemarkScope, ...]:
     """Return what the lead may choose from in the round.
 
     Where a response gets more than one mark, all responses to the question move: its rubric would
-    tell one teacher which of them another has marked, and which of the own marks were final.
+    tell one teacher which of them another has marked, and which of the own marks were final. Where
+    checks are hidden too: those that a teacher has marked have no final mark, and would tell by
+    what becomes of them.
     """
     asked_for = BlindAnswer.objects.filter(round=marking_round, one_more_for__isnull=False)
     one_more = marking_round.judge_check_share is not None or asked_for.exists()
-    alone = Scheme(marking_round.scheme) is Scheme.SINGLE and not one_more
+    checks = Slot.objects.filter(answer__round=marking_round, kind__in=CHECK_KINDS)
+    alone = Scheme(marking_round.scheme) is Scheme.SINGLE and not one_more and not checks.exists()
     return tuple(RemarkScope) if alone else (RemarkScope.ALL,)
 
 
@@ -145,40 +147,12 @@ def answers_in_scope(
     return answers
 
 
-def seeds_in_scope(
-    marking_round: MarkingRound, newest: Rubric, scope: RemarkScope
-) -> QuerySet[BlindAnswer]:
-    """The seed answers that move with the responses: those that a teacher takes for one of them.
-
-    To its teacher, a marked seed answer is a response with a final mark.
-    """
-    seeds = _outdated_checks(marking_round, newest, AnswerRole.SEED)
-    return seeds if scope is RemarkScope.ALL else seeds.filter(~_has_mark())
-
-
-def seeds_left_behind(
-    marking_round: MarkingRound, newest: Rubric, scope: RemarkScope
-) -> list[BlindAnswer]:
-    """The marked seed answers that nobody else may get: nothing else is under the old rubric."""
-    if scope is RemarkScope.ALL:
-        return []
-    return list(_outdated_checks(marking_round, newest, AnswerRole.SEED).filter(_has_mark()))
-
-
-def repeats_in_scope(
-    marking_round: MarkingRound, newest: Rubric, firsts: Collection[int]
-) -> list[BlindAnswer]:
-    """The intra-rater checks that move: unmarked ones, and those that repeat one of *firsts*."""
-    repeats = _outdated_checks(marking_round, newest, AnswerRole.REPEAT)
-    rows = repeats.annotate(marked=_has_mark())
-    return [one for one in rows if not one.marked or one.repeat_of_id in firsts]
-
-
-def _outdated_checks(
-    marking_round: MarkingRound, newest: Rubric, role: AnswerRole
-) -> QuerySet[BlindAnswer]:
+def outdated_checks(marking_round: MarkingRound, newest: Rubric) -> QuerySet[BlindAnswer]:
+    """The seed answers and intra-rater checks of the question that are under another version."""
     answers = BlindAnswer.objects.filter(
-        round=marking_round, role=role, question=newest.question_id
+        round=marking_round,
+        role__in=(AnswerRole.SEED, AnswerRole.REPEAT),
+        question=newest.question_id,
     )
     return answers.exclude(rubric=newest.pk).order_by("pk")
 

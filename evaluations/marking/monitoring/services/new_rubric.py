@@ -7,23 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.marking.monitoring.selectors.new_rubric import (
     RemarkScope,
     answers_in_scope,
-    repeats_in_scope,
+    outdated_checks,
     scopes_of,
-    seeds_in_scope,
-    seeds_left_behind,
 )
 from evaluations.marking.monitoring.selectors.returning import TEACHER_KINDS
 from evaluations.marking.monitoring.services.returning import check_open
 from evaluations.marking.services.places import draw_places
 from evaluations.marking.services.reopening import Withdrawn, batches, lock_answers, reopen_slots
 from evaluations.marking.services.showing import note_shown
-from evaluations.models import BlindAnswer, Draft, MarkingRound, MarkingSheet, SeedAnswer, Slot
+from evaluations.models import BlindAnswer, Draft, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -58,7 +56,7 @@ def use_new_rubric(
     *scope* says which; the others keep the version under which they were marked. The same
     teachers mark again, also where the lead has decided: the decision is withdrawn only
     *with_arbitrated*. A response that a teacher is marking returns to the queue, its draft
-    without the points of the old rubric. Seed answers and intra-rater checks move too: a
+    without the points of the old rubric. All seed answers and intra-rater checks move too: a
     teacher would recognize whatever keeps its mark or its old rubric as a check. The reference
     mark of a seed answer is dropped until a lead gives a new one.
 
@@ -80,12 +78,10 @@ def use_new_rubric(
         if not answers:
             raise Conflict(_("No responses left to re-mark."), code="nothing_to_move")
         _check_full_marks(newest, question, answers)
-        _withdraw(seeds_left_behind(marking_round, newest, scope), marking_round, now)
-        seeds = [seed.pk for seed in seeds_in_scope(marking_round, newest, scope)]
-        repeats = repeats_in_scope(marking_round, newest, {one.pk for one in answers})
-        references = _drop_references(seeds)
-        moving, moving_checks = {one.pk for one in answers}, [*seeds, *(one.pk for one in repeats)]
-        withdrawn = _move(sorted(moving), newest, now, with_decisions=with_arbitrated)
+        moving = sorted(answer.pk for answer in answers)
+        moving_checks = [one.pk for one in outdated_checks(marking_round, newest)]
+        references = _drop_references(moving_checks)
+        withdrawn = _move(moving, newest, now, with_decisions=with_arbitrated)
         withdrawn_checks = _move(moving_checks, newest, now)
         record(
             Tag.RUBRIC_REPLACED,
@@ -169,9 +165,12 @@ def _note_holders(slots: QuerySet[Slot], now: datetime) -> None:
     note_shown([(slot, slot.holder_id) for slot in held if slot.holder_id], now)
 
 
-def _drop_references(seeds: Sequence[int]) -> list[dict[str, object]]:
-    """Delete the reference marks of *seeds*, given under another rubric; return what they said."""
-    references = SeedAnswer.objects.filter(answer__in=seeds).select_related("answer")
+def _drop_references(checks: Sequence[int]) -> list[dict[str, object]]:
+    """Delete the reference marks of seed answers among *checks*; return what they said.
+
+    They were given under another rubric.
+    """
+    references = SeedAnswer.objects.filter(answer__in=checks).select_related("answer")
     said: list[dict[str, object]] = [
         {
             "answer": one.answer.alias,
@@ -185,17 +184,3 @@ def _drop_references(seeds: Sequence[int]) -> list[dict[str, object]]:
     ]
     references.delete()
     return said
-
-
-def _withdraw(seeds: Sequence[BlindAnswer], marking_round: MarkingRound, now: datetime) -> None:
-    """Give *seeds* to nobody else: only they would still be shown under the old rubric.
-
-    One that a teacher has open at the desk can still be saved there.
-    """
-    left = Slot.objects.filter(answer__in=[seed.pk for seed in seeds], marked=False)
-    sheets = MarkingSheet.objects.filter(round=marking_round).values("held_until")
-    at_desk = SLOT.running(now) & ~Q(lease_until__in=sheets)
-    away = left.exclude(at_desk)
-    _note_holders(away, now)
-    away.update(**SLOT.released())
-    left.update(planned=None)

@@ -25,11 +25,10 @@ from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
-from gradeapp.common.refusals import Conflict
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
-    NOW,
     answers_of,
     give,
     later,
@@ -73,6 +72,12 @@ def hits(made: MarkingRound, teacher: User) -> tuple[float | None, int]:
     return own.figures["seed_hits"].value, own.figures["seed_hits"].n
 
 
+def consistency(made: MarkingRound) -> int:
+    """How many intra-rater checks of the only teacher are compared."""
+    (own,) = watched_round(made).teachers
+    return own.figures["self_consistency"].n
+
+
 def test_a_seed_answer_waits_for_a_reference_under_the_new_rubric(
     question: Question, teacher: User, other_teacher: User, lead: User
 ) -> None:
@@ -94,35 +99,19 @@ def test_a_seed_answer_waits_for_a_reference_under_the_new_rubric(
         premark(seed, lead, points=[Decimal(7)])
 
 
-def test_with_one_mark_each_nobody_else_gets_a_seed_answer_that_stays(
+def test_where_checks_are_hidden_all_of_a_question_move_together(
     question: Question, teacher: User, other_teacher: User, lead: User
 ) -> None:
-    """Every response that is still to come is under the new rubric."""
+    """With one mark each too: a marked check never has a final mark, and would stay alone."""
     made = with_seed([teacher, other_teacher], question, lead, Scheme.SINGLE)
     seed = answers_of(made)[0]
     give(seed, teacher, WHOLE)
-    assert moved(made, question, RemarkScope.UNMARKED, lead).references == 0
-    assert Slot.objects.get(answer=seed, holder=teacher).marked
-    given = []
-    while slot := claim_next(other_teacher, round=made, now=NOW):
-        given.append(slot.answer)
-        give(slot.answer, other_teacher, ["1"])
-    assert len(given) == 2
-    assert seed not in given
-
-
-def test_a_seed_answer_at_the_desk_is_still_saved_there(
-    question: Question, teacher: User, other_teacher: User, lead: User
-) -> None:
-    made = with_seed([teacher, other_teacher], question, lead, Scheme.SINGLE)
-    seed = answers_of(made)[0]
-    give(seed, teacher, WHOLE)
-    slot = claim_next(other_teacher, round=made, now=later(4))
-    assert slot is not None
-    assert slot.answer == seed
-    moved(made, question, RemarkScope.UNMARKED, lead)
-    assert give(seed, other_teacher, WHOLE, now=later(6)).version == 1
-    assert hits(made, other_teacher) == (1, 1)
+    for scope in (RemarkScope.UNMARKED, RemarkScope.WITHOUT_FINAL):
+        with pytest.raises(BadInput, match="all responses to a question"):
+            moved(made, question, scope, lead)
+    assert moved(made, question, RemarkScope.ALL, lead).references == 1
+    again = Slot.objects.get(answer=seed, planned=teacher)
+    assert (again.marked, again.void_version) == (False, 1)
 
 
 def test_a_intra_rater_check_under_another_rubric_is_not_compared(
@@ -133,13 +122,14 @@ def test_a_intra_rater_check_under_another_rubric_is_not_compared(
     give(first, teacher, WHOLE)
     BlindAnswer.objects.filter(pk=again.pk).update(role=AnswerRole.REPEAT, repeat_of=first)
     Slot.objects.filter(answer=again).update(kind=SlotKind.REPEAT)
-    assert moved(made, question, RemarkScope.UNMARKED, lead).responses == 1
+    assert moved(made, question, RemarkScope.ALL, lead).responses == 2
     third.refresh_from_db()
     again.refresh_from_db()
     assert again.rubric == third.rubric
     give(again, teacher, ["9"])
-    (own,) = watched_round(made).teachers
-    assert own.figures["self_consistency"].n == 0
+    assert consistency(made) == 0
+    give(first, teacher, ["9"])
+    assert consistency(made) == 1
 
 
 @pytest.fixture
