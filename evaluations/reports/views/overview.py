@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 PAGE_NAME = "reports:overview"
 # Responses of which all reports are computed before the page is sent, if they are not in memory.
-MOST_AT_ONCE = 10_000
+MOST_AT_ONCE = 5_000
 
 
 @require_safe
