@@ -5,22 +5,24 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluations.marking.desk.selectors.desk import own_slot, slot_to_save
-from evaluations.marking.desk.selectors.queue import has_work, slots_open_to
+from evaluations.marking.desk.selectors.queue import has_work, slots_open_to, why_empty
 from evaluations.marking.desk.services.slot_order import MOST_ASIDE
-from evaluations.marking.desk.services.slots import claim_next, skip
+from evaluations.marking.desk.services.slots import claim_next, pass_by, skip
 from evaluations.marking.desk.sql import locked_slot, own_counts
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
+from evaluations.marking.monitoring.services.monitoring import pause_teacher
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.selectors import slots_on
 from evaluations.marking.sheets.services.marking_sheets import take_sheet
 from evaluations.marking.sheets.services.sheet_reading import check_rows
 from evaluations.models import HelpOffer, MarkingRound, Slot
-from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -166,7 +168,7 @@ def test_what_helpers_leave_of_a_queue_is_not_its_checks(
     """Whoever helps out passes the checks that they come to; counts and home say the same."""
     made = small_round([teacher, other_teacher, third_teacher], 12)
     own = with_checks(made, teacher, 2, 3)
-    planned = own_counts(teacher.pk)[made.pk]
+    planned = own_counts(teacher.pk, NOW)[made.pk]
     for place, _slot in enumerate(own if first != "nothing" else ()):
         slot = claimed(teacher, made, later(place))
         if first.startswith("some marked") and place < 2:
@@ -181,7 +183,7 @@ def test_what_helpers_leave_of_a_queue_is_not_its_checks(
     assert not ordinary(teacher, made).exists()
     assert claim_next(teacher, round=made, now=over) is None
     assert not has_work(teacher, made, over)
-    assert (planned, own_counts(teacher.pk)[made.pk]) == ((0, len(own)), (done, 0))
+    assert (planned, own_counts(teacher.pk, over)[made.pk]) == ((0, len(own)), (done, 0))
 
 
 def test_a_count_says_nothing_of_what_helpers_passed(
@@ -192,9 +194,60 @@ def test_a_count_says_nothing_of_what_helpers_passed(
     at_hand = claimed(teacher, made, NOW)
     mark_all([other_teacher, third_teacher], made)
     assert Slot.objects.filter(passed_at__isnull=False, planned=teacher).count() == 2
-    assert own_counts(teacher.pk)[made.pk] == (0, len(own))
+    assert own_counts(teacher.pk, SOON)[made.pk] == (0, len(own))
     give(at_hand.answer, teacher, ["1", "1", "1"], now=later(2))
-    assert own_counts(teacher.pk)[made.pk] == (1, 0)
+    assert own_counts(teacher.pk, SOON)[made.pk] == (1, 0)
+
+
+def told(teacher: User, made: MarkingRound, now: datetime) -> list[object]:
+    """What the page of the round says of what is left."""
+    work = has_work(teacher, made, now)
+    return [work, own_counts(teacher.pk, now)[made.pk], work or why_empty(teacher, made, now)]
+
+
+@pytest.mark.parametrize("scheme", [Scheme.SINGLE, Scheme.TWO_AND_LEAD])
+def test_the_last_response_goes_to_a_helper_as_a_check_does(
+    scheme: Scheme, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """Put aside, and all others marked: whatever it is, it is gone when a helper comes to it."""
+    worlds = []
+    for is_check in (False, True):
+        before = transaction.savepoint()
+        made = small_round([teacher, other_teacher, third_teacher], 12, scheme=scheme)
+        last = claimed(teacher, made)
+        assert skip(last, teacher, now=later(1))
+        if is_check:
+            with_checks(made, teacher, 0)
+        while (slot := claimed(teacher, made, later(2))) != last:
+            give(slot.answer, teacher, ["1", "1", "1"], now=later(2))
+        assert skip(slot, teacher, now=later(3))
+        seen = [told(teacher, made, later(3))]
+        for person in (other_teacher, third_teacher):
+            while slot := claim_next(person, round=made, now=later(4)):
+                if slot == last:
+                    break  # it stays at hand
+                give(slot.answer, person, ["1", "1", "1"], now=later(4))
+        worlds.append([*seen, told(teacher, made, later(5)), told(teacher, made, later(33))])
+        transaction.savepoint_rollback(before)
+    assert worlds[0] == worlds[1]
+    assert [told_[0] for told_ in worlds[0]] == [True, False, False]
+
+
+def test_in_a_pause_nobody_passes_a_check(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Nobody takes a response then, whether the round is paused or who helps out."""
+    made = small_round([teacher, other_teacher, third_teacher], 12)
+    with_checks(made, teacher, 2, 3)
+    pause_teacher(made, third_teacher, reason="tea", acting_user=lead)
+    assert claim_next(third_teacher, round=made, now=SOON) is None
+    MarkingRound.objects.filter(pk=made.pk).update(status=RoundStatus.PAUSED)
+    made.refresh_from_db()
+    assert claim_next(other_teacher, round=made, now=SOON) is None
+    check = Slot.objects.filter(kind=SlotKind.SEED).first()
+    assert check is not None
+    assert not pass_by(check.pk, now=SOON)
+    assert not Slot.objects.filter(passed_at__isnull=False).exists()
 
 
 def test_who_gives_the_other_mark_passes_no_check(teacher: User, other_teacher: User) -> None:
@@ -244,7 +297,7 @@ def test_what_helpers_leave_of_what_was_at_hand_is_not_its_checks(
         )
     else:
         Slot.objects.filter(planned=teacher).update(holder=teacher, lease_until=later(30))
-    assert own_counts(teacher.pk)[made.pk] == (0, len(own))
+    assert own_counts(teacher.pk, SOON)[made.pk] == (0, len(own))
     mark_all(people[1:], made)
     check.refresh_from_db()
     assert (check.holder, check.passed_at) == (teacher, None), "at hand"
@@ -253,7 +306,7 @@ def test_what_helpers_leave_of_what_was_at_hand_is_not_its_checks(
     check.refresh_from_db()
     assert (check.holder, check.marked) == (None, False)
     assert HelpOffer.objects.filter(answer=check.answer, teacher=teacher).exists()
-    assert own_counts(teacher.pk)[made.pk] == (0, 0)
+    assert own_counts(teacher.pk, over)[made.pk] == (0, 0)
     assert not has_work(teacher, made, over)
     assert claim_next(teacher, round=made, now=over) is None
     assert own_slot(teacher, check.answer.public_id) is None

@@ -95,24 +95,23 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
         AND pool.teacher_id = %(teacher)s AND NOT pool.paused)
     RETURNING id"""
 
-# Whether a slot is no intra-rater check, or one whose first response is the teacher's and {which}.
+# Whether another has a slot at hand or has marked it.
+_TAKEN = """COALESCE({slot}.holder_id <> %(teacher)s
+    AND ({slot}.marked OR {slot}.lease_until > %(now)s), FALSE)"""
+# Whether a slot may still come to the teacher, an intra-rater check while its first response may.
 # What helpers passed is lost, as what they take.
-_FIRST_IS = """(slot.kind <> 'repeat' OR EXISTS (
+_MAY_COME = f"""(NOT {_TAKEN.format(slot="slot")} AND slot.passed_at IS NULL
+    AND (slot.kind <> 'repeat' OR EXISTS (
         SELECT 1 FROM evaluations_slot AS first WHERE first.answer_id = slot.repeat_of_id
         AND (first.holder_id = %(teacher)s
-            OR (first.planned_id = %(teacher)s AND {which}))))
-        AND slot.passed_at IS NULL"""
-_MAY_COME = "(" + _FIRST_IS.format(which="NOT first.marked") + ")"
-# Marked by them; left; planned for them and lost to others; left, planned for them and not at
-# hand elsewhere.
+            OR (first.planned_id = %(teacher)s AND NOT {_TAKEN.format(slot="first")})))))"""
+# Marked by them; left; planned for them and lost to others; left and planned for them.
 _COUNTS = f"""SELECT slot.round_id,
     COUNT(*) FILTER (WHERE slot.marked AND slot.holder_id = %(teacher)s),
     COUNT(*) FILTER (WHERE NOT slot.marked AND {_MAY_COME}),
-    COUNT(*) FILTER (WHERE slot.planned_id = %(teacher)s AND (
-        (slot.marked AND slot.holder_id <> %(teacher)s) OR (NOT slot.marked AND NOT {_MAY_COME}))),
+    COUNT(*) FILTER (WHERE slot.planned_id = %(teacher)s AND NOT {_MAY_COME}),
     COUNT(*) FILTER (WHERE NOT slot.marked AND slot.planned_id = %(teacher)s
-        AND (slot.holder_id IS NULL OR slot.holder_id = %(teacher)s) AND slot.void_version = 0
-        AND {_FIRST_IS.format(which="first.holder_id IS NULL")})
+        AND slot.void_version = 0 AND {_MAY_COME})
     FROM (SELECT slot.*, answer.round_id, answer.repeat_of_id
         FROM evaluations_slot AS slot
         JOIN evaluations_blindanswer AS answer ON answer.id = slot.answer_id
@@ -239,15 +238,15 @@ def claim_own(
     return int(rows[0][0]) if rows else None
 
 
-def own_counts(teacher: int) -> dict[int, tuple[int, int]]:
+def own_counts(teacher: int, now: datetime) -> dict[int, tuple[int, int]]:
     """By round, how many slots the teacher marked, and how many are planned for or held by them.
 
     An intra-rater check counts while its first response may still come to the teacher. What others
-    marked of what was planned for the teacher counts as left as long as something planned is:
+    took of what was planned for the teacher counts as left as long as something planned is:
     they do so when they have marked all of their own, which a smaller number would tell. All
     rounds are read at once: asked for one, the database would read the whole round.
     """
-    rows = _rows(_COUNTS, {"teacher": teacher})
+    rows = _rows(_COUNTS, {"teacher": teacher, "now": _stored(now)})
     return {key: (done, left + (lost if own else 0)) for key, done, left, lost, own in rows}
 
 

@@ -14,6 +14,7 @@ from math import ceil
 from uuid import UUID
 
 from django.db.models import F, Max, Q, QuerySet
+from django.utils import timezone
 
 from evaluations.marking.desk import sql
 from evaluations.marking.rules.blinding import BlindItem
@@ -197,12 +198,15 @@ def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
     )
 
 
-def own_progress(teacher: User, marking_round: MarkingRound) -> OwnProgress:
+def own_progress(
+    teacher: User, marking_round: MarkingRound, now: datetime | None = None
+) -> OwnProgress:
     """How far *teacher* is: own marks, over these and what they hold or are planned for.
 
     An intra-rater check counts while its first may still come to them, as any response would.
     """
-    done, left = sql.own_counts(teacher.pk).get(marking_round.pk, (0, 0))
+    counts = sql.own_counts(teacher.pk, now or timezone.now())
+    done, left = counts.get(marking_round.pk, (0, 0))
     return OwnProgress.of(done, left, sql.recent_marks(teacher.pk, marking_round.pk, RECENT_MARKS))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.desk.selectors.desk import OwnRound, own_rounds
@@ -73,7 +74,8 @@ def marks_waiting(user: User) -> Iterator[Waiting]:
 
 def waiting_of(teacher: User) -> int:
     """How many responses wait for *teacher* in all open rounds, as the pages of each count them."""
-    left = {key: left for key, (_done, left) in own_counts(teacher.pk).items() if left}
+    counts = own_counts(teacher.pk, timezone.now())
+    left = {key: left for key, (_done, left) in counts.items() if left}
     live = MarkingRound.objects.filter(pk__in=left, status__in=LIVE) if left else ()
     return sum(left[one.pk] for one in live)
 

@@ -70,7 +70,7 @@ def repeats_open(teacher: User | int) -> Q:
 def passable_checks(
     teacher: User | int, marking_round: MarkingRound | int, now: datetime
 ) -> QuerySet[Slot]:
-    """Checks of others that would be free for *teacher*, who helps out, if they were no checks.
+    """Checks of others that *teacher*, who helps out, could take if they were no checks.
 
     Whoever helps out takes none, so what they leave of a queue would be checks: those that they
     come to are passed (``slots.pass_by``), and their teacher loses them as responses that others
@@ -79,6 +79,9 @@ def passable_checks(
     return Slot.objects.filter(
         SLOT.free(now),
         answer__round=marking_round,
+        answer__round__status=RoundStatus.OPEN,
+        answer__round__pool__teacher=teacher,
+        answer__round__pool__paused=False,
         kind__in=CHECK_KINDS,
         planned__isnull=False,
         passed_at=None,
@@ -154,7 +157,8 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     """Why ``claim_next`` gave nothing.
 
     Whoever has marked all that was theirs is done, whether the others are or
-    not: marks that are still to come would tell how far each of them is.
+    not: marks that are still to come would tell how far each of them is. What was theirs and others
+    have at hand is nothing that they wait for: a check that others passed is gone at once, too.
     """
     if marking_round.status == RoundStatus.PAUSED:
         return EmptyQueue(EmptyReason.ROUND_PAUSED)
@@ -165,7 +169,8 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     own = leased.filter(on_sheet(teacher, now), holder=teacher)
     if until := own.aggregate(first=Min("lease_until"))["first"]:
         return EmptyQueue(EmptyReason.ON_SHEET, until)
-    until = leased.exclude(holder=teacher).aggregate(first=Min("lease_until"))["first"]
+    elsewhere = leased.filter(Q(planned=None) | ~Q(planned=teacher)).exclude(holder=teacher)
+    until = elsewhere.aggregate(first=Min("lease_until"))["first"]
     if until is not None:
         return EmptyQueue(EmptyReason.LEASED, until)
     return EmptyQueue(EmptyReason.ALL_DONE)

@@ -80,11 +80,8 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     Whose lease on it has ended, and who takes what was not planned for them, has been shown the
     response (``HelpOffer``).
     """
-    in_open_round = Exists(
-        MarkingRound.objects.filter(answers=OuterRef("answer_id"), status=RoundStatus.OPEN)
-    )
     may_have = free_for(teacher, now) & for_whom(teacher)
-    free = Slot.objects.filter(may_have, in_open_round, pk=slot, marked=False)
+    free = Slot.objects.filter(may_have, _in_open_round(), pk=slot, marked=False)
     given = {**SLOT.given(teacher, until), "skipped_at": None}
     before = Slot.objects.select_related("answer__round").filter(pk=slot).first()
     if before is None:
@@ -110,9 +107,8 @@ def pass_by(check: int, *, now: datetime) -> bool:
 
     Whose lease on it has ended has been shown the response.
     """
-    free = Slot.objects.filter(
-        SLOT.free(now), pk=check, kind__in=CHECK_KINDS, marked=False, passed_at=None
-    )
+    is_check = Q(kind__in=CHECK_KINDS, passed_at=None)
+    free = Slot.objects.filter(SLOT.free(now), is_check, _in_open_round(), pk=check, marked=False)
     with transaction.atomic():
         before = free.select_related("answer__round").first()
         if before is None or not free.filter(holder=before.holder_id).update(
@@ -122,6 +118,11 @@ def pass_by(check: int, *, now: datetime) -> bool:
         if before.holder_id is not None:
             note_shown([(before, before.holder_id)], now)
     return True
+
+
+def _in_open_round() -> Exists:
+    rounds = MarkingRound.objects.filter(answers=OuterRef("answer_id"), status=RoundStatus.OPEN)
+    return Exists(rounds)
 
 
 def _unless_taken(claim: Callable[[], int | None]) -> int | None:

@@ -106,28 +106,21 @@ def same(row: Model | None) -> bool:
 
 def counts_by_orm(teacher: User) -> dict[int, tuple[int, int]]:
     """What ``own_counts`` counts, as querysets say it."""
+    elsewhere = Q(holder__isnull=False) & ~Q(holder=teacher)
+    taken = elsewhere & (Q(marked=True) | Q(lease_until__gt=NOW))
     first = Slot.objects.filter(answer=OuterRef("answer__repeat_of"))
-    may_come, is_theirs = (
-        (
-            ~Q(kind=SlotKind.REPEAT)
-            | Exists(first.filter(Q(holder=teacher) | Q(planned=teacher, **of)))
-        )
-        & Q(passed_at=None)
-        for of in ({"marked": False}, {"holder": None})
-    )
-    at_hand = Q(holder=None) | Q(holder=teacher)
-    taken = Q(marked=True, holder__isnull=False) & ~Q(holder=teacher)
+    comes = first.filter(Q(holder=teacher) | (Q(planned=teacher) & ~taken))
+    may_come = ~taken & Q(passed_at=None) & (~Q(kind=SlotKind.REPEAT) | Exists(comes))
     own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher))
+    left = Q(may_come, marked=False)
     rows = (
         own.order_by()
         .values("answer__round")
         .annotate(
             done=Count("pk", filter=Q(holder=teacher, marked=True)),
-            left=Count("pk", filter=Q(may_come, marked=False)),
-            lost=Count("pk", filter=Q(taken | Q(~may_come, marked=False), planned=teacher)),
-            own=Count(
-                "pk", filter=Q(at_hand, is_theirs, planned=teacher, marked=False, void_version=0)
-            ),
+            left=Count("pk", filter=left),
+            lost=Count("pk", filter=Q(~may_come, planned=teacher)),
+            own=Count("pk", filter=Q(left, planned=teacher, void_version=0)),
         )
     )
     return {
@@ -148,7 +141,7 @@ def test_claims_and_counts_are_those_of_the_orm(
         shake(made, people, Random(seed))
         mark_some(made, Random(seed))
         for person in people:
-            assert own_counts(person.pk) == counts_by_orm(person)
+            assert own_counts(person.pk, NOW) == counts_by_orm(person)
             expected = next(own_slots(person, [made], NOW), None)
             own = Slot.objects.filter(Q(holder=person) | Q(planned=person), marked=False)
             special = own.filter(Q(kind__in=CHECK_KINDS) | Q(void_version__gt=0)).exists()
