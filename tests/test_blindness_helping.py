@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluations.marking.desk.selectors.desk import own_slot, slot_to_save
+from evaluations.marking.desk.selectors.desk import desk_item, own_slot, slot_to_save
+from evaluations.marking.desk.selectors.desk_home import home_rounds
 from evaluations.marking.desk.selectors.queue import has_work, slots_open_to, why_empty
-from evaluations.marking.desk.services.slot_order import MOST_ASIDE
+from evaluations.marking.desk.services.slot_order import MOST_ASIDE, Claimable, Half
 from evaluations.marking.desk.services.slots import claim_next, pass_by, skip
 from evaluations.marking.desk.sql import locked_slot, own_counts
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.monitoring import pause_teacher
 from evaluations.marking.monitoring.services.returning import return_marks
+from evaluations.marking.rounds.services.rounds import add_teachers
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.selectors import slots_on
-from evaluations.marking.sheets.services.marking_sheets import take_sheet
+from evaluations.marking.sheets.services.marking_sheets import return_sheet, take_sheet
 from evaluations.marking.sheets.services.sheet_reading import check_rows
 from evaluations.models import HelpOffer, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
@@ -246,7 +250,7 @@ def test_in_a_pause_nobody_passes_a_check(
     assert claim_next(other_teacher, round=made, now=SOON) is None
     check = Slot.objects.filter(kind=SlotKind.SEED).first()
     assert check is not None
-    assert not pass_by(check.pk, now=SOON)
+    pass_by([Claimable(check.pk, 30, Half.OWN)], other_teacher, check.pk, now=SOON)
     assert not Slot.objects.filter(passed_at__isnull=False).exists()
 
 
@@ -350,7 +354,7 @@ def test_responses_that_leave_a_plan_leave_no_check_behind(
     assert not ordinary(teacher, made).exists()
     for person in (other_teacher, third_teacher):
         return_marks(made, person, EVERYTHING, to_others=False, acting_user=lead, now=later(5))
-    assert not slots_open_to(teacher, made).filter(kind__in=CHECK_KINDS).exists()
+    assert not slots_open_to(teacher, made, now=later(8)).filter(kind__in=CHECK_KINDS).exists()
 
 
 def test_what_colleagues_took_away_leaves_no_check_alone(
@@ -366,3 +370,150 @@ def test_what_colleagues_took_away_leaves_no_check_alone(
     assert not ordinary(teacher, made).filter(holder=None).exists()
     assert not has_work(teacher, made, later(1))
     assert claim_next(teacher, round=made, now=later(1)) is None
+
+
+def seen_all(teacher: User, made: MarkingRound) -> set[int]:
+    """What the teacher sees by putting the whole own queue aside."""
+    own = Slot.objects.filter(planned=teacher, answer__round=made).count()
+    seen = set()
+    for _place in range(own):
+        slot = claimed(teacher, made, later(1))
+        seen.add(slot.answer_id)
+        assert skip(slot, teacher, now=later(1))
+    return seen
+
+
+def met_again(teacher: User, made: MarkingRound, now: datetime) -> set[int]:
+    """What the teacher is given then, marking all of it."""
+    again = set()
+    while slot := claim_next(teacher, round=made, now=now):
+        again.add(slot.answer_id)
+        give(slot.answer, teacher, ["1", "1", "1"], now=now)
+    return again
+
+
+def test_of_what_goes_to_a_newcomer_no_response_comes_again(
+    teacher: User, other_teacher: User, third_teacher: User, fourth_teacher: User
+) -> None:
+    """Of what the teacher has seen: a check that is given up would not come again either."""
+    made = small_round([teacher, other_teacher, third_teacher], 30)
+    with_checks(made, teacher, *range(1, 16, 4))
+    seen = seen_all(teacher, made)
+    add_teachers(made, [fourth_teacher], acting_user=None)
+    own = Slot.objects.filter(planned=teacher, answer__round=made)
+    gone = seen - set(own.values_list("answer", flat=True))
+    assert gone
+    assert not gone & met_again(teacher, made, later(2))
+
+
+@pytest.mark.parametrize("scheme", [Scheme.SINGLE, Scheme.TWO_AND_LEAD])
+@pytest.mark.parametrize("how", ["given back", "left"])
+def test_what_helpers_give_back_comes_back_with_the_checks_that_they_passed(
+    how: str, scheme: Scheme, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """A sheet that is given back at once, or forgotten, takes nothing from anybody."""
+    made = small_round([teacher, other_teacher, third_teacher], 24, scheme=scheme)
+    with_checks(made, teacher, *range(1, 8, 2))
+    for person in (other_teacher, third_teacher):
+        while (slot := claimed(person, made, later(1))).planned == person:
+            give(slot.answer, person, ["1", "1", "1"], now=later(1))
+        assert skip(slot, person, now=later(1))
+    seen = seen_all(teacher, made)
+    before = own_counts(teacher.pk, later(2))
+    until = timezone.localdate(NOW)
+    for person in (other_teacher, third_teacher):
+        sheet = take_sheet(made, person, responses=3, until=until, acting_user=person, now=later(2))
+        gone = Slot.objects.filter(passed_with__isnull=False, planned=teacher)
+        if how == "given back":
+            return_sheet(sheet, acting_user=person, now=later(3))
+    assert gone.exists()
+    over = later(60 * 24 * 2)
+    assert own_counts(teacher.pk, over) == before
+    assert seen <= met_again(teacher, made, over)
+
+
+def test_of_what_helpers_took_no_response_comes_again(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Their marks are returned to them: a check that they passed would not come again either."""
+    made = small_round([teacher, other_teacher, third_teacher], 24)
+    with_checks(made, teacher, *range(1, 16, 4))
+    seen = seen_all(teacher, made)
+    helpers = [other_teacher, third_teacher]
+    mark_all(helpers, made, later(2))
+    assert not ordinary(teacher, made).exists()
+    for person in helpers:
+        return_marks(made, person, EVERYTHING, to_others=False, acting_user=lead, now=later(3))
+    assert not seen & met_again(teacher, made, later(4))
+
+
+def test_who_gets_a_response_that_another_marked_sees_nothing_of_it(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Neither on the home page, nor by how many statements it takes."""
+    people = [teacher, other_teacher, third_teacher]
+    told = []
+    for returned in (False, True):
+        before = transaction.savepoint()
+        made = small_round(people, 12, scheme=Scheme.SINGLE)
+        mine = Slot.objects.filter(planned=teacher, answer__round=made).order_by("order")[0]
+        theirs = Slot.objects.filter(planned=other_teacher, answer__round=made)[0]
+        give(theirs.answer, other_teacher, ["1", "1", "1"])  # the rubric is in memory
+        if returned:
+            Slot.objects.filter(pk=mine.pk).update(planned=other_teacher)
+            give(mine.answer, other_teacher, ["1", "1", "1"], now=NOW)
+            choice = ReturnChoice(aliases=[mine.answer.alias])
+            return_marks(made, other_teacher, choice, to_others=False, acting_user=lead, now=NOW)
+            Slot.objects.filter(pk=mine.pk).update(planned=teacher, order=mine.order)
+        with CaptureQueriesContext(connection) as of_claim:
+            slot = claimed(teacher, made)
+        assert slot == mine
+        with CaptureQueriesContext(connection) as of_item:
+            item = desk_item(slot, teacher)
+        (home,) = home_rounds(teacher, NOW)
+        told.append((len(of_claim), len(of_item), item.saves, item.version, home.returned))
+        transaction.savepoint_rollback(before)
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("begun", [0, 8, 100], ids=["not begun", "half way", "through"])
+@pytest.mark.parametrize("place", [0, 3])
+def test_checks_are_gone_as_often_as_responses(
+    begun: int,
+    place: int,
+    teacher: User,
+    other_teacher: User,
+    third_teacher: User,
+    fourth_teacher: User,
+) -> None:
+    """One helper goes through a round of two marks, whoever has the queue, however far others are.
+
+    Of a response without both of its marks a helper gives either; with two others besides the
+    helper, a third of each is out of reach.
+    """
+    people = [teacher, other_teacher, third_teacher, fourth_teacher]
+    whose, helper = people[place], people[1]
+    gone, of = Counter[bool](), Counter[bool]()
+    for seed in range(3):
+        made = small_round(people, 60, hidden_seed=seed)
+        own = with_checks(made, whose, *range(0, 30, 2))
+        for person in set(people) - {whose, helper}:
+            for _response in range(begun):
+                slot = claim_next(person, round=made, now=SOON)
+                if slot is None or slot.planned != person:
+                    break
+                give(slot.answer, person, ["1", "1", "1"])
+        Slot.objects.filter(answer__round=made).exclude(marked=True).update(
+            holder=None, lease_until=None
+        )
+        HelpOffer.objects.filter(answer__round=made).delete()
+        mark_all([helper], made, later(2))
+        for slot in own:
+            slot.refresh_from_db()
+            is_check = slot.kind in CHECK_KINDS
+            of[is_check] += 1
+            gone[is_check] += slot.passed_with is not None or slot.marked
+    rates = [gone[kind] / of[kind] for kind in (False, True)]
+    assert min(of.values()) == 45
+    assert abs(rates[0] - rates[1]) < 0.25, rates
+    assert min(rates) > 0.15

@@ -177,8 +177,8 @@ def test_who_had_a_response_at_hand_under_the_old_rubric_gives_no_third_mark_on_
     give(answer, people[3], ["12"], now=later(7))
     give(answer, partner, ["0"], now=later(7))
     third = answer.slots.get(kind=SlotKind.THIRD)
-    assert third not in slots_open_to(own, made)
-    assert third in slots_open_to(people[0], made)
+    assert third not in slots_open_to(own, made, now=later(8))
+    assert third in slots_open_to(people[0], made, now=later(8))
 
 
 def test_what_a_helper_left_at_hand_comes_back_in_an_order_of_no_kind(

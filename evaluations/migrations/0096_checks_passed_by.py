@@ -1,5 +1,6 @@
 """Which checks were passed by teachers who helped out."""
 
+import django.db.models.deletion
 from django.db import migrations, models
 from django.utils import timezone
 
@@ -16,18 +17,18 @@ def pass_what_was_lost(apps, schema_editor):
     unmarked = Slot.objects.filter(kind__in=CHECKS, marked=False, planned__isnull=False, **live)
     queues = unmarked.order_by().values_list("answer__round", "planned").distinct()
     for made, teacher in list(queues):
-        lost, is_lost = [], False
+        lost, beside = {}, None
         own = Slot.objects.filter(answer__round=made, planned=teacher).exclude(kind="arbitration")
         columns = ("pk", "kind", "marked", "holder", "lease_until")
         for key, kind, marked, holder, until in own.order_by("order").values_list(*columns):
             at_hand = holder == teacher and until is not None and until > timezone.now()
             if kind not in CHECKS:
-                is_lost = marked and holder != teacher
-            elif is_lost and not marked and not at_hand:
-                lost.append(key)
-        for start in range(0, len(lost), 200):
-            some = Slot.objects.filter(pk__in=lost[start : start + 200])
-            some.update(passed_at=timezone.now(), holder=None, lease_until=None)
+                beside = key if marked and holder != teacher else None
+            elif beside and not marked and not at_hand:
+                lost[key] = beside
+        for key, beside in lost.items():
+            slot = Slot.objects.filter(pk=key)
+            slot.update(passed_at=timezone.now(), passed_with=beside, holder=None, lease_until=None)
 
 
 class Migration(migrations.Migration):
@@ -41,6 +42,11 @@ class Migration(migrations.Migration):
             model_name='slot',
             name='passed_at',
             field=models.DateTimeField(null=True),
+        ),
+        migrations.AddField(
+            model_name='slot',
+            name='passed_with',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='passed', to='evaluations.slot'),
         ),
         migrations.RunPython(pass_what_was_lost, migrations.RunPython.noop, elidable=True),
     ]

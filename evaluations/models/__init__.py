@@ -12,7 +12,7 @@ from evaluations.models.capability import (
 from evaluations.models.conditions import Condition, PromptSet, PromptSetVersion, Study
 from evaluations.models.exports import Export
 from evaluations.models.facts import AnswerFact, FactVersion
-from evaluations.models.helping import HelpOffer
+from evaluations.models.helping import HelpOffer, PartnerPassed
 from evaluations.models.history import MarkChange
 from evaluations.models.imports import ImportedRun, ImportReader
 from evaluations.models.judging import (
@@ -93,6 +93,7 @@ __all__ = [
     "MinedPattern",
     "ModelReading",
     "ObjectiveScore",
+    "PartnerPassed",
     "PasteList",
     "PatternDecision",
     "PatternSearch",

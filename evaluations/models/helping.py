@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from evaluations.models.marking import BlindAnswer
+from evaluations.models.marking import BlindAnswer, Slot
 
 
 class HelpOffer(models.Model):
@@ -33,3 +33,25 @@ class HelpOffer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.teacher}: {self.answer}"
+
+
+class PartnerPassed(models.Model):
+    """*helper* came to a check and would have given the mark of its partner, were it a response.
+
+    Of a response without both of its marks, whoever helps out gives one, and then never the other.
+    That holds as long as ``passed_with`` is taken, as for ``Slot.passed_with``.
+    """
+
+    slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="partner_passed")
+    helper = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    passed_with = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["slot", "helper"], name="partner_passed_once_by_each_helper"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.helper} beside {self.slot}"

@@ -85,8 +85,10 @@ class Slot(models.Model):
     mark of a seed answer. Versions up to ``void_version`` were returned for re-marking: they
     stay and no longer count. Its teacher can revise a mark until ``revisable_until``; None where
     the mark never could be revised. ``entered_by`` is who entered the newest mark for its
-    teacher; None where that was the teacher. A check has ``passed_at`` when another teacher, who
-    helped out, would have taken it if it were a response like the others: its teacher lost it.
+    teacher; None where that was the teacher. A check, or one mark more than planned, has
+    ``passed_at`` when another teacher, who helped out, came to it and could not take it because of
+    what it is. It is lost to its teacher as long as ``passed_with`` is taken, the slot that the
+    other one took then, or had marked last.
     """
 
     answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="slots")
@@ -101,6 +103,9 @@ class Slot(models.Model):
     lease_until = models.DateTimeField(null=True)
     skipped_at = models.DateTimeField(null=True)
     passed_at = models.DateTimeField(null=True)
+    passed_with = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="passed"
+    )
     marked = models.BooleanField(default=False)
     revisable_until = models.DateTimeField(null=True)
     entered_by = models.ForeignKey(

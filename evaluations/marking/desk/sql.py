@@ -29,7 +29,13 @@ NO_PLACE = 2**31 - 1
 _HELD = """slot.holder_id = %(teacher)s AND (slot.lease_until IS NULL OR slot.lease_until NOT IN (
     SELECT held_until FROM evaluations_markingsheet
     WHERE teacher_id = %(teacher)s AND held_until > %(now)s))"""
-_PLANNED = """slot.planned_id = %(teacher)s AND slot.passed_at IS NULL AND (
+# Whether another has a slot at hand or has marked it.
+_TAKEN = """COALESCE({slot}.holder_id <> %(teacher)s
+    AND ({slot}.marked OR {slot}.lease_until > %(now)s), FALSE)"""
+# Whether it was passed by who took another slot then (``queue.passed``).
+_PASSED = f"""(slot.passed_with_id IS NOT NULL AND EXISTS (SELECT 1 FROM evaluations_slot AS went
+    WHERE went.id = slot.passed_with_id AND {_TAKEN.format(slot="went")}))"""
+_PLANNED = f"""slot.planned_id = %(teacher)s AND NOT {_PASSED} AND (
     slot.holder_id IS NULL OR (slot.holder_id <> %(teacher)s AND slot.lease_until <= %(now)s))"""
 # The first of such slots, on responses where the teacher has no other role.
 _FIRST = """(SELECT slot.id FROM evaluations_slot AS slot
@@ -79,15 +85,16 @@ _SAME_PLACE = """EXISTS (SELECT 1 FROM evaluations_slot AS beside
     WHERE beside.planned_id = %(teacher)s AND beside."order" = slot."order"
     AND NOT beside.marked AND beside.id <> slot.id AND own.round_id = %(round)s)"""
 # The last conditions stand on the slot's own row: PostgreSQL checks them again after a rival's
-# update. The slot of a returned mark has conditions of its own.
+# update.
 _CLAIM = f"""UPDATE evaluations_slot AS slot
-    SET holder_id = %(teacher)s, lease_until = %(until)s, skipped_at = NULL
+    SET holder_id = %(teacher)s, lease_until = %(until)s, skipped_at = NULL,
+        passed_at = NULL, passed_with_id = NULL
     WHERE slot.id = COALESCE({", ".join(_CHOICES)})
-    AND NOT slot.marked AND slot.void_version = 0
+    AND NOT slot.marked
     AND (slot.holder_id IS NULL OR slot.lease_until <= %(now)s OR ({_HELD}))
     AND (slot.kind IN ('first', 'second', 'third')
         OR (slot.planned_id = %(teacher)s AND (slot.kind = 'seed' OR (slot.kind = 'repeat'
-            AND {_REPEATED})) AND slot.passed_at IS NULL))
+            AND {_REPEATED}))))
     AND (slot.holder_id = %(teacher)s OR NOT {_SAME_PLACE})
     AND EXISTS (SELECT 1 FROM evaluations_markinground AS round
         JOIN evaluations_roundteacher AS pool ON pool.round_id = round.id
@@ -95,12 +102,9 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
         AND pool.teacher_id = %(teacher)s AND NOT pool.paused)
     RETURNING id"""
 
-# Whether another has a slot at hand or has marked it.
-_TAKEN = """COALESCE({slot}.holder_id <> %(teacher)s
-    AND ({slot}.marked OR {slot}.lease_until > %(now)s), FALSE)"""
 # Whether a slot may still come to the teacher, an intra-rater check while its first response may.
 # What helpers passed is lost, as what they take.
-_MAY_COME = f"""(NOT {_TAKEN.format(slot="slot")} AND slot.passed_at IS NULL
+_MAY_COME = f"""(NOT {_TAKEN.format(slot="slot")} AND NOT {_PASSED}
     AND (slot.kind <> 'repeat' OR EXISTS (
         SELECT 1 FROM evaluations_slot AS first WHERE first.answer_id = slot.repeat_of_id
         AND (first.holder_id = %(teacher)s
@@ -228,8 +232,8 @@ def claim_own(
     """Claim the next slot that the teacher holds or is planned for; return its key.
 
     One conditional UPDATE. None where there is none, where a rival took it meanwhile, and where
-    the next one is of a returned mark, has its place with another, or is an intra-rater check
-    that comes too soon: then the queue decides. *but* is a blind answer that is passed over.
+    the next one has its place with another, or is an intra-rater check that comes too soon: then
+    the queue decides. *but* is a blind answer that is passed over.
     Raises IntegrityError where a rival request of the same teacher took another role on the
     response.
     """

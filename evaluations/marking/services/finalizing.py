@@ -28,6 +28,7 @@ from evaluations.models import (
     HelpOffer,
     Mark,
     MarkingRound,
+    RoundTeacher,
     Slot,
 )
 from evaluations.models.vocabulary import CHECK_KINDS, LIVE, AnswerRole, SlotKind
@@ -152,16 +153,36 @@ def finalize_all_due(now: datetime) -> None:
 
 
 def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
-    """Look again at third marks that nobody has begun: who could give them may have left."""
-    opened = Slot.objects.filter(
-        answer__round=marking_round,
-        answer__final=None,
-        kind=SlotKind.THIRD,
-        holder=None,
-        marked=False,
-    )
-    for key in opened.order_by("answer").values_list("answer", flat=True):
-        finalize(lock(key), now=now)
+    """Open a decision where nobody is left for a mark that nobody has begun.
+
+    Who could give it has left the round: a third mark where all others were shown the response, a
+    planned one where all others have a role on it.
+    """
+    pool = marking_round.pool
+    if not pool.filter(left_at__isnull=False).exists():
+        return
+    open_slots = Slot.objects.filter(
+        answer__round=marking_round, answer__final=None, holder=None, marked=False
+    ).order_by("answer")
+    thirds = open_slots.filter(kind=SlotKind.THIRD)
+    for key in thirds.values_list("answer", flat=True):
+        with transaction.atomic():
+            finalize(lock(key), now=now)
+    stuck = open_slots.filter(~_somebody_without_a_role(), kind__in=PLANNED)
+    for key in stuck.values_list("answer", flat=True).distinct():
+        with transaction.atomic():
+            answer = lock(key)
+            if answer.final_id is None and stuck.filter(answer=key).exists():
+                _open(answer, SlotKind.ARBITRATION)
+
+
+def _somebody_without_a_role() -> Exists:
+    """Of slots: whether a teacher of the round neither has nor entered a mark of the response."""
+    person, answer = OuterRef("teacher"), OuterRef(OuterRef("answer"))
+    held = Slot.objects.filter(Q(holder=person) | Q(entered_by=person), answer=answer)
+    given = Mark.objects.filter(Q(teacher=person) | Q(entered_by=person), slot__answer=answer)
+    pool = RoundTeacher.objects.filter(round=OuterRef("answer__round"), left_at=None)
+    return Exists(pool.filter(~Exists(held), ~Exists(given)))
 
 
 def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
@@ -169,13 +190,13 @@ def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
 
     Those that wait for a third mark or for the lead are left out, but not where a teacher who had
     the third one at hand gave it back, and a mark before it was given again meanwhile: the third
-    mark may no longer be needed.
+    mark may no longer be needed. Nor where teachers have passed it: perhaps the lead has to decide.
     """
     slots = Slot.objects.filter(answer=OuterRef("pk"))
     waiting = Q(kind__in=PLANNED) | Q(void_version=0, planned=None)
-    put_back = Q(skipped_at__isnull=False) | Q(lease_until__lte=now)
+    put_back = Q(skipped_at__isnull=False) | Q(lease_until__lte=now) | Q(passed_at__isnull=False)
     again = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, void_version__gt=0)
-    unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD)
+    unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD) | Q(passed_with__marked=True)
     return BlindAnswer.objects.filter(
         Exists(slots.filter(marked=True)),
         ~Exists(slots.filter(waiting, ~unneeded, marked=False)),
@@ -240,15 +261,17 @@ def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
 def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
     """Whether no teacher is left for one more mark who would not know that it is one.
 
-    They were shown the response while a planned mark of it was missing (``HelpOffer``), or have
-    all marked it or entered a mark of it.
+    They were shown the response while a planned mark of it was missing (``HelpOffer``), lost it to
+    others who passed it, or have all marked it or entered a mark of it.
     """
     marks = Mark.objects.filter(slot__answer=answer).values_list("teacher", "entered_by")
     roles = {slot.holder_id for slot in slots} | {slot.entered_by_id for slot in slots}
     roles |= {person for pair in marks for person in pair}
     pool = answer.round.pool.filter(left_at=None)
     left = set(pool.values_list("teacher", flat=True)) - roles
-    shown = HelpOffer.objects.filter(answer=answer, teacher__in=left, extra=False)
+    shown = HelpOffer.objects.filter(answer=answer, teacher__in=left)
+    if not answer.slots.filter(marked=False, passed_with__marked=True).exists():
+        shown = shown.filter(extra=False)
     return shown.count() == len(left)
 
 

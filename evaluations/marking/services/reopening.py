@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q, Subquery
 
@@ -52,7 +51,6 @@ def reopen_slots(
     slots: Sequence[Slot],
     planned: Mapping[int, int | None],
     *,
-    now: datetime,
     with_decisions: bool = False,
 ) -> Withdrawn:
     """Reopen marked *slots* of locked answers, each for the teacher in *planned* (by slot).
@@ -77,7 +75,7 @@ def reopen_slots(
         withdrawn = set(with_final.values_list("response_id", flat=True))
         with_final.update(final=None)
         record_finals(withdrawn)
-        _withdraw(some, now)
+        _withdraw(some)
     return Withdrawn(tuple(marks), tuple(finals))
 
 
@@ -114,7 +112,8 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
     """
     newest = Mark.objects.filter(slot=OuterRef("pk"), stale=False).order_by("-version")
     void = {"void_version": Subquery(newest.values("version")[:1])}
-    free = {**SLOT.released(), "marked": False, "skipped_at": None, "revisable_until": None}
+    never = dict.fromkeys(("skipped_at", "passed_at", "passed_with", "revisable_until"))
+    free = {**SLOT.released(), **never, "marked": False}
     groups: dict[int | None, list[int]] = defaultdict(list)
     decisions: list[int] = []
     again = [slot for slot in slots if slot.kind != SlotKind.ARBITRATION]
@@ -124,6 +123,7 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
         (decisions if decided else groups[planned[slot.pk]]).append(slot.pk)
     for some in batches(decisions):
         Slot.objects.filter(pk__in=some).update(**void)
+    leave_plans([slot.pk for slot in slots])
     for teacher, keys in groups.items():
         for some in batches(keys):
             Slot.objects.filter(pk__in=some).update(**void, **free, planned=teacher)
@@ -131,7 +131,16 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
     Slot.objects.bulk_update(moved, ["order"], batch_size=BATCH)
 
 
-def _withdraw(answers: Sequence[int], now: datetime) -> None:
+def leave_plans(taken: Sequence[int]) -> None:
+    """Take from everybody's plan what was passed by who took the slots *taken*.
+
+    These go into the plan of who took them, so that they leave that of their teacher.
+    """
+    for some in batches(taken):
+        Slot.objects.filter(passed_with__in=some, marked=False).update(planned=None)
+
+
+def _withdraw(answers: Sequence[int]) -> None:
     """Third slots without two marks before them, and decisions that nobody waits for any more.
 
     A slot with marks that were returned for re-marking stays with them; the queue passes over it.

@@ -243,8 +243,8 @@ def last_own_mark(teacher: User, marking_round: MarkingRound, before: Slot | Non
 def desk_item(slot: Slot, teacher: User) -> DeskItem:
     """The response of *slot* for the teacher who holds it."""
     revision = slot.answer.revision
-    own = Mark.objects.filter(slot=slot, teacher=teacher, stale=False)
-    mark = own.order_by("-version").first() if slot.marked else None
+    own = list(Mark.objects.filter(slot=slot, teacher=teacher, stale=False).order_by("version"))
+    mark = own[-1] if own and slot.marked else None
     version = mark.version - slot.void_version if mark else 0
     draft = sql.own_draft(slot.pk, teacher.pk)
     if draft and draft.content.get("version", 0) != version:
@@ -258,7 +258,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
         images=image_addresses(slot.answer.round.dataset_id, revision.images),
         language=revision.language,
         version=version,
-        saves=own.count() if slot.void_version else mark.version if mark else 0,
+        saves=len(own),
         marked_at=mark.created_at if mark else None,
         draft_sequence=draft.sequence if draft else 0,
         drafted_at=draft.updated_at if draft else None,

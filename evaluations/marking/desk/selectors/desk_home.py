@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.marking.desk.selectors.desk import OwnRound, own_rounds
 from evaluations.marking.desk.selectors.queue import free_for, slots_open_to
 from evaluations.marking.desk.sql import own_counts
-from evaluations.models import Draft, MarkingRound, Slot
+from evaluations.models import Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import LIVE
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
@@ -48,9 +48,11 @@ class HomeRound:
 
 def home_rounds(teacher: User, now: datetime) -> list[HomeRound]:
     """The open rounds of *teacher*, those that can be marked first."""
-    free = slots_open_to(teacher).filter(free_for(teacher, now))
+    free = slots_open_to(teacher, now=now).filter(free_for(teacher, now))
     work = {str(key) for key in free.values_list("answer__round__public_id", flat=True).distinct()}
-    mine = Slot.objects.filter(holder=teacher, marked=False, void_version__gt=0)
+    # Not what another marked before: to who gets that, it is a response like the others.
+    given = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
+    mine = Slot.objects.filter(given, holder=teacher, marked=False, void_version__gt=0)
     returned = _by_round(mine, "answer__round__public_id")
     typed = Draft.objects.filter(teacher=teacher, slot__holder=teacher)
     drafts = _by_round(typed, "slot__answer__round__public_id")

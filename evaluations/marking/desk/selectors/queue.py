@@ -51,12 +51,22 @@ def on_sheet(teacher: User | int, now: datetime) -> Q:
     return Q(lease_until__in=sheets.values("held_until"))
 
 
-def for_whom(teacher: User | int) -> Q:
-    """Slots that may be given to *teacher* at all.
+def for_whom(teacher: User | int, now: datetime) -> Q:
+    """Slots that may be given to *teacher* at all: a check to whom it was planned for.
 
-    A check is only for whom it was planned, until others who helped out passed it.
+    What others passed is lost to *teacher*, if it was planned for them or they were shown it.
     """
-    return ~Q(kind__in=CHECK_KINDS) | Q(planned=teacher, passed_at=None)
+    planned = Q(planned=teacher, planned__isnull=False)
+    shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher)
+    lost = passed(teacher, now) & (planned | Q(Exists(shown)))
+    return (planned | ~Q(kind__in=CHECK_KINDS)) & ~lost
+
+
+def passed(teacher: User | int, now: datetime) -> Q:
+    """Slots that others passed, and have at hand or marked what they took then."""
+    taken = Q(marked=True) | Q(lease_until__gt=now)
+    with_it = Slot.objects.filter(taken, pk=OuterRef("passed_with"), holder__isnull=False)
+    return Q(Exists(with_it.exclude(holder=teacher)))
 
 
 def repeats_open(teacher: User | int) -> Q:
@@ -67,26 +77,29 @@ def repeats_open(teacher: User | int) -> Q:
     return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
 
 
-def passable_checks(
+def to_be_passed(
     teacher: User | int, marking_round: MarkingRound | int, now: datetime
 ) -> QuerySet[Slot]:
-    """Checks of others that *teacher*, who helps out, could take if they were no checks.
+    """What others have left that *teacher*, who helps out, may be unable to take by what it is.
 
-    Whoever helps out takes none, so what they leave of a queue would be checks: those that they
-    come to are passed (``slots.pass_by``), and their teacher loses them as responses that others
-    take.
+    Checks, and one mark more on a response: perhaps nobody needs it, or everybody else has a role
+    there (``slots_open_to`` has the others). What helpers leave of a queue would be these: those
+    that they come to are passed (``slots.pass_by``), and their teacher loses them as responses that
+    others take.
     """
-    return Slot.objects.filter(
+    at_hand_before = Q(holder__isnull=False) | Q(skipped_at__isnull=False)
+    whose = Q(planned__isnull=False) | (EXTRA & at_hand_before)
+    left = Slot.objects.filter(
         SLOT.free(now),
+        Q(kind__in=CHECK_KINDS) | EXTRA,
+        whose,
         answer__round=marking_round,
         answer__round__status=RoundStatus.OPEN,
         answer__round__pool__teacher=teacher,
         answer__round__pool__paused=False,
-        kind__in=CHECK_KINDS,
-        planned__isnull=False,
-        passed_at=None,
         marked=False,
     ).exclude(planned=teacher)
+    return left.filter(~passed(teacher, now)).exclude(holder=teacher)
 
 
 def not_returned(teacher: User | int) -> Q:
@@ -106,11 +119,19 @@ def not_returned(teacher: User | int) -> Q:
 def never_shown(teacher: User | int) -> Q:
     """Extra marks: not to whom the response was shown while a planned mark of it was missing.
 
-    They would know that the two marks before it differ. What they hold already, or the lead
-    returned to them, stays theirs.
+    They would know that the two marks before it differ. And nothing that is planned for others by
+    now of what the teacher was shown as their own: a check that they lost does not come again, so
+    what came again would be none. What they hold already, or the lead returned to them, stays
+    theirs.
     """
-    shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher, extra=False)
-    return ~EXTRA | Q(holder=teacher) | Q(planned=teacher) | ~Q(Exists(shown))
+    shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher)
+    known = EXTRA & Q(Exists(shown.filter(extra=False)))
+    lost = Q(planned__isnull=False) & Q(Exists(shown.filter(helping=False)))
+    return (
+        Q(holder=teacher, holder__isnull=False)
+        | Q(planned=teacher, planned__isnull=False)
+        | ~(known | lost)
+    )
 
 
 def put_aside(teacher: User | int) -> QuerySet[HelpOffer]:
@@ -122,7 +143,7 @@ def put_aside(teacher: User | int) -> QuerySet[HelpOffer]:
 
 
 def slots_open_to(
-    teacher: User | int, marking_round: MarkingRound | int | None = None
+    teacher: User | int, marking_round: MarkingRound | int | None = None, *, now: datetime
 ) -> QuerySet[Slot]:
     """Unmarked slots in open rounds of *teacher* on responses where they have no other role.
 
@@ -136,7 +157,7 @@ def slots_open_to(
     slots = Slot.objects.filter(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
         ~Exists(entered.exclude(slot=OuterRef("pk"))),
-        for_whom(teacher),
+        for_whom(teacher, now),
         repeats_open(teacher),
         not_returned(teacher),
         never_shown(teacher),
@@ -150,7 +171,7 @@ def slots_open_to(
 
 def has_work(teacher: User, marking_round: MarkingRound, now: datetime) -> bool:
     """Whether ``claim_next`` would give something now."""
-    return slots_open_to(teacher, marking_round).filter(free_for(teacher, now)).exists()
+    return slots_open_to(teacher, marking_round, now=now).filter(free_for(teacher, now)).exists()
 
 
 def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> EmptyQueue:
@@ -165,7 +186,7 @@ def why_empty(teacher: User, marking_round: MarkingRound, now: datetime) -> Empt
     paused = marking_round.pool.filter(teacher=teacher, paused=True).first()
     if paused is not None:
         return EmptyQueue(EmptyReason.PAUSED, said=paused.paused_reason)
-    leased = slots_open_to(teacher, marking_round).filter(lease_until__gt=now)
+    leased = slots_open_to(teacher, marking_round, now=now).filter(lease_until__gt=now)
     own = leased.filter(on_sheet(teacher, now), holder=teacher)
     if until := own.aggregate(first=Min("lease_until"))["first"]:
         return EmptyQueue(EmptyReason.ON_SHEET, until)

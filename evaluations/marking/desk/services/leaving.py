@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from evaluations.marking.services.finalizing import ask_the_lead, close_windows
+from evaluations.marking.services.reopening import lock_answers
 from evaluations.marking.services.showing import note_shown
 from evaluations.models import MarkingRound, RoundTeacher, Slot
 from evaluations.models.vocabulary import LIVE, SlotKind
@@ -55,11 +56,12 @@ def take_out(
         own = Slot.objects.filter(answer__round=marking_round)
         close_windows(own.filter(holder=teacher), now=now)
         held = own.filter(holder=teacher, marked=False)
+        lock_answers(list(held.values_list("answer", flat=True)))  # first, as a save does
         note_shown([(slot, teacher.pk) for slot in held.select_related("answer__round")], now)
         # Put aside: a third mark that is not needed any more waits for nobody (``due_answers``).
         thirds = own.filter(Q(holder=teacher) | Q(planned=teacher), kind=SlotKind.THIRD)
         thirds.filter(marked=False).update(skipped_at=now)
         held.update(**SLOT.released())
         own.filter(planned=teacher, marked=False).update(planned=None)
-        ask_the_lead(marking_round, now=now)
         record(Tag.TEACHER_LEFT, marking_round, actor=acting_user, teacher=teacher.username)
+    ask_the_lead(marking_round, now=now)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
+from enum import StrEnum
 from functools import lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
 
-from django.db.models import Case, DateTimeField, F, Q, QuerySet, Value, When
+from django.db.models import Case, Count, DateTimeField, F, Q, QuerySet, Value, When
 
 from evaluations.marking.desk.selectors.queue import (
+    TWO,
     free_for,
-    passable_checks,
     put_aside,
     slots_open_to,
+    to_be_passed,
 )
 from evaluations.marking.desk.sql import LAST_VERSIONS, NO_PLACE
 from evaluations.marking.rules.seed_answers import LEAST_GAP
-from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import RoundStatus, SlotKind
+from evaluations.models import BlindAnswer, Mark, MarkingRound, PartnerPassed, Slot
+from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 
@@ -31,12 +34,19 @@ FIRST_BLOCKS = 16
 MOST_ASIDE = 3
 
 
+class Half(StrEnum):
+    """Which of the two marks of a response *teacher* would give, were what they pass one."""
+
+    OWN = "own"
+    PARTNER = "partner"
+
+
 class Claimable(NamedTuple):
-    """A slot worth a try, and the minutes of its lease; a check of somebody else is passed."""
+    """A slot worth a try, and the minutes of its lease; or one to pass, that others keep."""
 
     slot: int
     lease_minutes: int
-    is_check: bool = False
+    to_pass: Half | None = None
 
 
 def claimable_slots(
@@ -47,7 +57,8 @@ def claimable_slots(
     What is at hand comes first, so that a draft finds its teacher again; then
     what was planned for them, in its fixed order, and what of that they skipped;
     then what others left; last an intra-rater check that its first has hardly left.
-    Of what others left, each response comes once, and their checks come among them, to be passed.
+    Of what others left, each response comes once; what only they could get comes among them, to be
+    passed.
     What the teacher put aside comes back after the others, or before them if it is much: nobody
     looks through all that is unmarked.
     """
@@ -62,7 +73,7 @@ def claimable_slots(
     if len(aside) < MOST_ASIDE:
         fresh = others & ~Q(answer__in=[answer for answer, _slots in aside])
         yield from _first_blocks(teacher, rounds, now, fresh)
-        yield from _by_lot(teacher, rounds, now, fresh, with_checks=True)
+        yield from _by_lot(teacher, rounds, now, fresh, passing=True)
     yield from chain.from_iterable(slots for _answer, slots in aside)
     yield from _by_lot(teacher, rounds, now, _too_soon(teacher))
 
@@ -116,7 +127,7 @@ def _first_blocks(
     )
     for _block, place, question in islice(blocks, FIRST_BLOCKS):
         of_block = which & Q(answer__question=question)
-        yield from _by_lot(teacher, [rounds[place]], now, of_block, question, with_checks=True)
+        yield from _by_lot(teacher, [rounds[place]], now, of_block, question, passing=True)
 
 
 def _by_lot(
@@ -126,23 +137,25 @@ def _by_lot(
     which: Q,
     question: int | None = None,
     *,
-    with_checks: bool = False,
+    passing: bool = False,
 ) -> Iterator[Claimable]:
     """Yield slots of others in the order in which *teacher* helps out: fixed, block by block.
 
-    The order does not depend on the slot: a third mark must not stand out by its place. *question*
-    says of which block alone the checks are.
+    The order does not depend on the slot: a third mark must not stand out by its place; which of
+    two marks of one response comes is drawn. *question* says of which block alone those to pass
+    are.
     """
     placed = []
     for one in rounds:
         rows = _free(teacher, one, now).filter(which).exclude(holder=teacher).order_by()
         for slot, answer, block in rows.values_list("pk", "answer", "answer__question"):
             place = _place(one, teacher, block, "response", answer)
-            placed.append((place, Claimable(slot, one.lease_minutes)))
-        for slot, block in _checks_to_pass(teacher, one, now, question) if with_checks else ():
-            place = _place(one, teacher, block, "check", slot)
-            placed.append((place, Claimable(slot, one.lease_minutes, is_check=True)))
-    for _at, claimable in sorted(placed):
+            half = _lot(one.lots_seed, teacher.pk, "half", slot)
+            placed.append((place, half, Claimable(slot, one.lease_minutes)))
+        for slot, block, which_half in _to_pass(teacher, one, now, question) if passing else ():
+            place = _place(one, teacher, block, "passed", slot)
+            placed.append((place, b"", Claimable(slot, one.lease_minutes, which_half)))
+    for _at, _half, claimable in sorted(placed, key=lambda one: one[:2]):
         yield claimable
 
 
@@ -154,31 +167,77 @@ def _place(
     return _lot(seed, teacher.pk, "block", block), _lot(seed, teacher.pk, what, key)
 
 
-def _checks_to_pass(
+def _to_pass(
     teacher: User, marking_round: MarkingRound, now: datetime, question: int | None
-) -> Iterator[tuple[int, int]]:
-    """Yield checks of others that *teacher* would take if they were no checks, with their block.
+) -> Iterator[tuple[int, int, Half]]:
+    """Yield what *teacher* passes, with its block: they would take it if it were like the rest.
 
-    Of a response that gets two marks, whoever gives the other one cannot take it. For a check, the
-    one who could not is drawn from the pool.
+    Of a response that gets two marks, whoever gives the other one, the partner, cannot take it; and
+    who comes to it while both are missing gives either, by lot, and the partner can take the other
+    then. Of a check, the partner is drawn from the pool, and has given their mark by now with the
+    share of the block that they are through.
     """
-    rows = passable_checks(teacher, marking_round, now).order_by("pk")
+    left = to_be_passed(teacher, marking_round, now).order_by("pk")
     if question is not None:
-        rows = rows.filter(answer__question=question)
-    checks = list(rows.values_list("pk", "planned", "answer__question"))
-    if Scheme(marking_round.scheme).planned_marks == 1:
-        yield from ((slot, block) for slot, _planned, block in checks)
-    elif checks:
-        pool = marking_round.pool.order_by("teacher").values_list("teacher", flat=True)
-        people, seed = list(pool), marking_round.lots_seed
-        for slot, planned, block in checks:
-            others = (one for one in people if one != planned)
-            if max(others, key=lambda one: _lot(seed, one, "partner", slot)) != teacher.pk:
-                yield slot, block
+        left = left.filter(answer__question=question)
+    rows = list(left.select_related("answer"))
+    if extra := [slot.pk for slot in rows if slot.kind not in CHECK_KINDS]:
+        can = slots_open_to(teacher, marking_round, now=now).filter(pk__in=extra)
+        taken = set(can.values_list("pk", flat=True))
+        rows = [slot for slot in rows if slot.pk not in taken]
+    if rows and Scheme(marking_round.scheme).planned_marks > 1:
+        yield from _beside_partners(teacher, marking_round, rows, now)
+        return
+    for slot in rows:
+        yield slot.pk, slot.answer.question_id, Half.OWN
+
+
+def _beside_partners(
+    teacher: User, marking_round: MarkingRound, slots: Sequence[Slot], now: datetime
+) -> Iterator[tuple[int, int, Half]]:
+    pool = marking_round.pool.order_by("teacher").values_list("teacher", flat=True)
+    people, seed = list(pool), marking_round.lots_seed
+    taken = Q(passed_with__marked=True) | Q(passed_with__lease_until__gt=now)
+    passed = PartnerPassed.objects.filter(taken, slot__in=[slot.pk for slot in slots])
+    helpers = set(passed.values_list("slot", "helper"))
+    given = {slot for slot, _helper in helpers}
+    through = _through(marking_round, {slot.answer.question_id for slot in slots}, now)
+    for slot in slots:
+        key, block, whose = slot.pk, slot.answer.question_id, slot.planned_id or slot.holder_id
+        others = (one for one in people if one != whose)
+        partner = max(others, key=lambda one: _lot(seed, one, "partner", key))
+        if (key, teacher.pk) in helpers or (partner == teacher.pk and key not in given):
+            continue
+        is_given = key in given or slot.void_version > 0 or slot.kind not in CHECK_KINDS
+        share = int.from_bytes(_lot(seed, "given", key)[:8], "big") / 2**64
+        if is_given or share < through.get((partner, block), 1):
+            yield key, block, Half.OWN
+        else:
+            own = _lot(seed, teacher.pk, "half", key)[0] % 2
+            yield key, block, Half.OWN if own else Half.PARTNER
+
+
+def _through(
+    marking_round: MarkingRound, blocks: AbstractSet[int], now: datetime
+) -> dict[tuple[int | None, int], float]:
+    """By teacher and block, the share of their planned marks that are given or at hand, 0 to 1."""
+    slots = Slot.objects.filter(
+        answer__round=marking_round,
+        answer__question__in=blocks,
+        kind__in=TWO,
+        planned__isnull=False,
+    )
+    gone = Count("pk", filter=Q(marked=True) | Q(lease_until__gt=now))
+    rows = (
+        slots.order_by()
+        .values_list("planned", "answer__question")
+        .annotate(gone=gone, n=Count("pk"))
+    )
+    return {(person, block): given / number for person, block, given, number in rows}
 
 
 def _free(teacher: User, marking_round: MarkingRound, now: datetime) -> QuerySet[Slot]:
-    return slots_open_to(teacher, marking_round).filter(free_for(teacher, now))
+    return slots_open_to(teacher, marking_round, now=now).filter(free_for(teacher, now))
 
 
 def _lot(*parts: int | str) -> bytes:

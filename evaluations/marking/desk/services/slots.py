@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 
@@ -10,13 +10,21 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
 from evaluations.marking.desk.selectors.queue import for_whom, free_for
-from evaluations.marking.desk.services.slot_order import claimable_slots, own_slots
+from evaluations.marking.desk.services.slot_order import (
+    Claimable,
+    Half,
+    claimable_slots,
+    own_slots,
+)
 from evaluations.marking.desk.sql import claim_own, whole_slot
+from evaluations.marking.services.reopening import lock_answers
 from evaluations.marking.services.showing import is_extra, note_shown
-from evaluations.models import HelpOffer, MarkingRound, Slot
-from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus
+from evaluations.models import HelpOffer, Mark, MarkingRound, PartnerPassed, Slot
+from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
+
+NOT_PASSED = {"passed_at": None, "passed_with": None}
 
 
 def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetime) -> Slot | None:
@@ -25,16 +33,20 @@ def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetim
     Own planned ones first, in their fixed order, skipped ones last; then those
     that nobody holds, whoever they were planned for. A teacher never gets a
     second role on one response. Losing a race only means going on to the next. The checks of
-    others that the teacher comes to on the way are passed.
+    others that the teacher comes to on the way are passed, and what else is theirs alone
+    (``pass_by``).
     """
     if round is not None and (slot := _claim_own(teacher, round, now)):
         return slot
+    on_the_way: list[Claimable] = []
     for one in claimable_slots(teacher, round, now):
         until = now + timedelta(minutes=one.lease_minutes)
-        if one.is_check:
-            pass_by(one.slot, now=now)
+        if one.to_pass:
+            on_the_way.append(one)
         elif take(one.slot, teacher, until=until, now=now):
+            pass_by(on_the_way, teacher, one.slot, now=now)
             return _whole(one.slot, round)
+    pass_by(on_the_way, teacher, None, now=now)
     return None
 
 
@@ -80,15 +92,16 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     Whose lease on it has ended, and who takes what was not planned for them, has been shown the
     response (``HelpOffer``).
     """
-    may_have = free_for(teacher, now) & for_whom(teacher)
+    may_have = free_for(teacher, now) & for_whom(teacher, now)
     free = Slot.objects.filter(may_have, _in_open_round(), pk=slot, marked=False)
-    given = {**SLOT.given(teacher, until), "skipped_at": None}
+    given = {**SLOT.given(teacher, until), "skipped_at": None, **NOT_PASSED}
     before = Slot.objects.select_related("answer__round").filter(pk=slot).first()
     if before is None:
         return False
     if before.planned_id == teacher.pk and before.holder_id in (None, teacher.pk):
         return bool(_unless_taken(lambda: free.update(**given)))
     with transaction.atomic():
+        lock_answers([before.answer_id])  # first, as a save does
         same = free.filter(holder=before.holder_id)
         if not _unless_taken(lambda: same.update(**given)):
             return False
@@ -102,22 +115,43 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     return True
 
 
-def pass_by(check: int, *, now: datetime) -> bool:
-    """Take the check from the teacher it was planned for, by one conditional update.
+def pass_by(slots: Sequence[Claimable], helper: User, taken: int | None, *, now: datetime) -> None:
+    """Take what only others can get from them, each by one conditional update.
 
-    Whose lease on it has ended has been shown the response.
+    *slots* are checks, or one mark more that *helper* cannot give or nobody needs. They are lost to
+    their teacher as long as the slot that *helper* has *taken* on the way is, and come back with
+    it. Where nothing was left to take, what *helper* has at hand in the round or marked last there
+    stands for it; who has neither passes nothing. Of a check that would be the partner's mark is
+    noted that *helper* does not come to it again.
     """
-    is_check = Q(kind__in=CHECK_KINDS, passed_at=None)
-    free = Slot.objects.filter(SLOT.free(now), is_check, _in_open_round(), pk=check, marked=False)
-    with transaction.atomic():
+    for one in slots:
+        free = Slot.objects.filter(SLOT.free(now), _in_open_round(), pk=one.slot, marked=False)
         before = free.select_related("answer__round").first()
-        if before is None or not free.filter(holder=before.holder_id).update(
-            **SLOT.released(), passed_at=now
-        ):
-            return False
-        if before.holder_id is not None:
-            note_shown([(before, before.holder_id)], now)
-    return True
+        if before is None:
+            continue
+        with_it = taken or _had_last(helper, before.answer.round_id, now)
+        if with_it is None:
+            continue
+        if one.to_pass is Half.PARTNER:
+            PartnerPassed.objects.update_or_create(
+                slot=before, helper=helper, defaults={"passed_with": Slot(pk=with_it)}
+            )
+            continue
+        given = {**SLOT.released(), "passed_at": now, "passed_with": with_it}
+        with transaction.atomic():
+            lock_answers([before.answer_id])  # first, as a save does
+            if free.filter(holder=before.holder_id).update(**given) and before.holder_id:
+                note_shown([(before, before.holder_id)], now)
+
+
+def _had_last(teacher: User, marking_round: int, now: datetime) -> int | None:
+    """A slot that *teacher* has at hand in the round, or else the one that they marked last."""
+    own = Slot.objects.filter(holder=teacher, answer__round=marking_round)
+    at_hand = own.filter(lease_until__gt=now, marked=False).order_by("pk")
+    marks = Mark.objects.filter(teacher=teacher, slot__in=own.filter(marked=True)).order_by("-id")
+    return (
+        at_hand.values_list("pk", flat=True).first() or marks.values_list("slot", flat=True).first()
+    )
 
 
 def _in_open_round() -> Exists:

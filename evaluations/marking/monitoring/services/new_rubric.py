@@ -18,8 +18,15 @@ from evaluations.marking.monitoring.selectors.new_rubric import (
 )
 from evaluations.marking.monitoring.selectors.returning import TEACHER_KINDS
 from evaluations.marking.monitoring.services.returning import check_open
+from evaluations.marking.services.finalizing import ask_the_lead
 from evaluations.marking.services.places import draw_places
-from evaluations.marking.services.reopening import Withdrawn, batches, lock_answers, reopen_slots
+from evaluations.marking.services.reopening import (
+    Withdrawn,
+    batches,
+    leave_plans,
+    lock_answers,
+    reopen_slots,
+)
 from evaluations.marking.services.showing import note_shown
 from evaluations.models import BlindAnswer, Draft, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
@@ -95,6 +102,7 @@ def use_new_rubric(
             finals=withdrawn.finals,
             references=references,
         )
+    ask_the_lead(marking_round, now=now)
     return NewRubricResult(len(answers), withdrawn, len(references))
 
 
@@ -132,7 +140,7 @@ def _move(
         same = {slot.pk: slot.holder_id for slot in slots}
         # Before the marks are reopened: a third slot that somebody had at hand stays theirs.
         _release_held(some, now)
-        withdrawn = reopen_slots(slots, same, now=now, with_decisions=with_decisions)
+        withdrawn = reopen_slots(slots, same, with_decisions=with_decisions)
         marks, finals = marks + withdrawn.marks, finals + withdrawn.finals
         BlindAnswer.objects.filter(pk__in=some).update(rubric=newest)
     return Withdrawn(marks, finals)
@@ -152,6 +160,7 @@ def _release_held(answers: Sequence[int], now: datetime) -> None:
         draft.content = {**draft.content, "points": [], "total": ""}
     Draft.objects.bulk_update(drafts, ["content"])
     _note_holders(held, now)
+    leave_plans([slot.pk for slot in slots if slot.planned_id != slot.holder_id])
     places = draw_places(slots, {slot.pk: slot.holder_id for slot in slots})
     for slot in slots:
         slot.planned_id, slot.order = slot.holder_id, places.get(slot.pk, slot.order)

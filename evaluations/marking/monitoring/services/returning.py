@@ -16,6 +16,7 @@ from evaluations.marking.monitoring.selectors.returning import (
     people_with_a_role,
     slots_to_return,
 )
+from evaluations.marking.services.finalizing import ask_the_lead
 from evaluations.marking.services.reopening import Withdrawn, batches, lock_answers, reopen_slots
 from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
@@ -44,9 +45,15 @@ def return_marks(
     names those that were returned.
 
     Raises Conflict in a closed round or when there is nothing to return for re-marking,
-    BadInput where there are no others.
+    BadInput where there are no others, or for the same teacher who has left the round.
     """
     check_open(marking_round)
+    if not to_others and marking_round.pool.filter(teacher=teacher, left_at__isnull=False):
+        raise BadInput(
+            _("%(name)s has left the round. Return the marks to other teachers.")
+            % {"name": teacher},
+            code="left",
+        )
     with transaction.atomic():
         slots = slots_to_return(marking_round, teacher, choice)
         checks = checks_to_return(marking_round, teacher, choice)
@@ -64,8 +71,8 @@ def return_marks(
         if to_others:
             planned |= _spread_over_others(marking_round, teacher, slots)
         planned_checks = {slot.pk: None if to_others else teacher.pk for slot in checks}
-        withdrawn = reopen_slots(slots, planned, now=now, with_decisions=choice.with_arbitrated)
-        withdrawn_checks = reopen_slots(checks, planned_checks, now=now)
+        withdrawn = reopen_slots(slots, planned, with_decisions=choice.with_arbitrated)
+        withdrawn_checks = reopen_slots(checks, planned_checks)
         record(
             Tag.MARKS_RETURNED,
             marking_round,
@@ -78,6 +85,7 @@ def return_marks(
             checks=withdrawn_checks.marks,
             finals=withdrawn.finals,
         )
+    ask_the_lead(marking_round, now=now)
     return withdrawn
 
 

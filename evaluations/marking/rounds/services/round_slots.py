@@ -45,7 +45,7 @@ def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
     teachers = list(made.pool.order_by("teacher").values_list("teacher", flat=True))
     shares = share_with_new_teachers(left, roles, new_teachers, teachers, made.lots_seed)
     checks = checks_of(made, new_teachers)
-    moved: list[Slot] = []
+    moved: dict[int, tuple[int, int]] = {}
     places: list[QueuePlace] = []
     responses = dict(made.answers.filter(repeat_of=None).values_list("pk", "response"))
     for new_teacher, marks in shares.given.items():
@@ -54,27 +54,32 @@ def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
         hidden = with_checks(queue, checks, Lots(made.lots_seed, new_teacher))
         for order, place in enumerate(hidden, start=1):
             if place.role is Role.OWN:
-                moved.append(
-                    Slot(pk=slot_at[int(place.item)], planned_id=new_teacher, order=order * APART)
-                )
+                moved[slot_at[int(place.item)]] = (int(new_teacher), order * APART)
             else:
                 places.append(QueuePlace(new_teacher, order, place.item, place.role))
-    moved += [Slot(pk=int(check.key), planned_id=None, order=0) for check in shares.checks]
-    Slot.objects.bulk_update(moved, ["planned", "order"], batch_size=BATCH)
+    # First: a save locks the response and then its slot, and so does who makes slots of it.
     _make_slots(made, places, len(teachers))
-    return len(moved) - len(shares.checks)
+    # Not what somebody has claimed since it was read.
+    not_begun = Slot.objects.filter(holder=None, marked=False)
+    not_begun.filter(pk__in=[int(check.key) for check in shares.checks]).update(
+        planned=None, order=0
+    )
+    return sum(
+        not_begun.filter(pk=slot).update(planned=teacher, order=order)
+        for slot, (teacher, order) in moved.items()
+    )
 
 
 def _left(made: MarkingRound) -> list[OpenMark]:
-    """What nobody holds of somebody's plan; what comes back to its teacher stays with them.
+    """What nobody holds of somebody's plan.
 
-    A third mark that was returned to a teacher is in their plan like any other: what each of them
-    gives up must not tell which mark it is.
+    What comes back to its teacher stays with them. A third mark that was returned to a teacher is
+    in their plan like any other: what each of them gives up must not tell which mark it is.
     """
     repeats = made.answers.filter(role=AnswerRole.REPEAT)
     repeated = set(repeats.values_list("repeat_of", "slots__planned"))
     slots: QuerySet[Slot] = Slot.objects.filter(
-        answer__round=made, holder=None, marked=False, planned__isnull=False, passed_at=None
+        answer__round=made, holder=None, marked=False, planned__isnull=False, passed_with=None
     ).exclude(kind=SlotKind.ARBITRATION)
     rows = slots.order_by(*(f"answer__{path}" for path in BY_BLOCK), "kind")
     columns = ("pk", "answer", "answer__question", "planned", "kind")

@@ -10,6 +10,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, Model, OuterRef, Q
 
+from evaluations.marking.desk.selectors.queue import passed
 from evaluations.marking.desk.services.slot_order import own_slots
 from evaluations.marking.desk.sql import (
     claim_own,
@@ -53,8 +54,9 @@ def shake(made: MarkingRound, people: list[User], random: Random) -> None:
         slot.lease_until = holder and random.choice([None, later(-5), NOW, later(20), later(30)])
         slot.skipped_at = random.choice([None, None, later(-1), later(-2)])
         slot.marked = holder is not None and random.random() < 0.3
-        if slot.kind in CHECK_KINDS and not holder and random.random() < 0.2:
+        if not holder and random.random() < 0.2:
             slot.passed_at = NOW
+            slot.passed_with = random.choice(list(Slot.objects.filter(answer__round=made)))
         slot.void_version = random.random() < 0.05
         slot.entered_by = random.choice([None, None, None, *people])
         try:
@@ -110,7 +112,7 @@ def counts_by_orm(teacher: User) -> dict[int, tuple[int, int]]:
     taken = elsewhere & (Q(marked=True) | Q(lease_until__gt=NOW))
     first = Slot.objects.filter(answer=OuterRef("answer__repeat_of"))
     comes = first.filter(Q(holder=teacher) | (Q(planned=teacher) & ~taken))
-    may_come = ~taken & Q(passed_at=None) & (~Q(kind=SlotKind.REPEAT) | Exists(comes))
+    may_come = ~taken & ~passed(teacher, NOW) & (~Q(kind=SlotKind.REPEAT) | Exists(comes))
     own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher))
     left = Q(may_come, marked=False)
     rows = (

@@ -19,7 +19,8 @@ from django.db import connection
 from evaluations.marking.arbitration.services import arbitrate, claim_case
 from evaluations.marking.desk.services.drafts import write_draft
 from evaluations.marking.desk.services.marking import save_mark
-from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.desk.services.slot_order import Claimable, Half
+from evaluations.marking.desk.services.slots import claim_next, pass_by, take
 from evaluations.marking.services.finalizing import finalize_due, newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
@@ -27,7 +28,7 @@ from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
-from gradeapp.common.refusals import Conflict, Refusal
+from gradeapp.common.refusals import Conflict, NotFound, Refusal
 from tests.evaluations.marking_world import (
     NOW,
     answers_of,
@@ -223,3 +224,39 @@ def test_saves_of_the_same_responses_in_opposite_order_never_block_each_other(
         f"{len(windows)} windows of two teachers save the same 10 responses, half backwards",
         database=f"{Mark.objects.count()} marks, 0 saves refused, 10 cases for the lead",
     )
+
+
+def passed_by(slot: Slot, helper: User) -> bool:
+    """Pass *slot*; whether that took it from who held it."""
+    taken = Slot.objects.filter(holder=helper, marked=True).get()
+    pass_by([Claimable(slot.pk, 30, Half.OWN)], helper, taken.pk, now=later(40))
+    return Slot.objects.filter(pk=slot.pk, holder=None).exists()
+
+
+@pytest.mark.parametrize("kind", ["response", "check"])
+def test_a_save_and_a_helper_who_comes_at_that_moment_never_block_each_other(
+    kind: str, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """The lease has ended; one of the two has the response, and the other is told so."""
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 3 * ROUNDS, scheme=Scheme.SINGLE)
+    own = Slot.objects.filter(planned=teacher, answer__round=made)
+    if kind == "check":
+        own.update(kind=SlotKind.SEED)
+    own.update(holder=teacher, lease_until=later(30))
+    theirs = Slot.objects.filter(planned=other_teacher, answer__round=made)[0]
+    give(theirs.answer, other_teacher, ["1", "1", "1"])
+    outcomes = Counter[str]()
+    for slot in own.select_related("answer__round").order_by("pk"):
+        save = partial(
+            save_mark, slot, teacher, key=uuid.uuid4(), based_on_version=0,
+            points=[Decimal(1)] * 3, now=later(40),
+        )  # fmt: skip
+        if kind == "check":
+            helper = partial(passed_by, slot, other_teacher)
+        else:
+            helper = partial(take, slot.pk, other_teacher, until=later(70), now=later(40))
+        saved, went = at_once(save, helper)
+        assert isinstance(saved, NotFound) == went
+        outcomes[str(went)] += 1
+    assert sum(outcomes.values()) == ROUNDS

@@ -9,16 +9,18 @@ import pytest
 from evaluations.marking.desk.selectors.desk import own_progress, own_slot
 from evaluations.marking.desk.selectors.queue import slots_open_to
 from evaluations.marking.desk.services.leaving import take_out
+from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.services.finalizing import finalize_due
-from evaluations.models import BlindAnswer, MarkingRound
+from evaluations.models import BlindAnswer, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from gradeapp.common.refusals import BadInput
 from tests.conftest import make_user
 from tests.evaluations.marking_world import (
     NOW,
@@ -70,7 +72,9 @@ def test_one_at_hand_stays_when_its_lease_has_ended(
         assert answer.final is not None
     assert own_slot(who, answer.public_id) is not None
     assert own_progress(who, made) == before
-    assert not slots_open_to(other).filter(kind=SlotKind.THIRD).exists(), "nobody needs it"
+    assert not slots_open_to(other, now=later(61)).filter(kind=SlotKind.THIRD).exists(), (
+        "nobody needs it"
+    )
     assert claimed(who, made, later(61)).answer == answer
     final = answer.final
     give(answer, who, HIGH, now=later(62))
@@ -120,3 +124,106 @@ def test_one_that_is_at_hand_does_not_go_to_the_lead(people: list[User], lead: U
     give(answer, who, HIGH, now=later(61))
     answer.refresh_from_db()
     assert answer.final is not None
+
+
+def of_many(people: list[User], responses: int = 16) -> tuple[MarkingRound, set[int]]:
+    """A round in which the first of *people* gave some third marks; their responses."""
+    made = small_round(people, responses, scheme=Scheme.THREE_AND_LEAD)
+    who = people[0]
+    for answer in answers_of(made):
+        pair = planned_pair(answer)
+        for person, points in zip(pair, (HIGH, LOW if who not in pair else HIGH), strict=True):
+            give(answer, person, points)
+    for _third in range(3):
+        give(claimed(who, made, later(2)).answer, who, HIGH, now=later(2))
+    thirds = Slot.objects.filter(holder=who, kind=SlotKind.THIRD, marked=True)
+    return made, set(thirds.values_list("answer", flat=True))
+
+
+def what_is_left(who: User, made: MarkingRound, now: datetime) -> set[int]:
+    """The responses that *who* is given, one after the other, and puts aside."""
+    left: set[int] = set()
+    while (slot := claim_next(who, round=made, now=now)) and slot.answer_id not in left:
+        left.add(slot.answer_id)
+        assert skip(slot, who, now=now)
+    return left
+
+
+@pytest.mark.parametrize("needed", [False, True])
+def test_what_helpers_leave_of_returned_marks_is_not_the_third_ones(
+    needed: bool, people: list[User], lead: User
+) -> None:
+    """Others pass those that nobody needs, and those that all of them know a mark of."""
+    people = people[:3] if needed else people
+    made, thirds = of_many(people)
+    assert len(thirds) == 3
+    who, others = people[0], people[1:]
+    if not needed:  # the marks before the third one are equal now
+        for answer in made.answers.filter(pk__in=thirds):
+            for person in planned_pair(answer):
+                marked_again(answer, person, HIGH)
+        finalize_due(made, now=later(4))
+    return_marks(made, who, EVERYTHING, to_others=False, acting_user=lead, now=later(6))
+    for person in others:
+        while slot := claim_next(person, round=made, now=later(7)):
+            give(slot.answer, person, HIGH, now=later(7))
+    left = what_is_left(who, made, later(8))
+    assert not thirds & left
+    finalize_due(made, now=later(99))
+    decided = made.answers.filter(pk__in=thirds, final=None)
+    cases = Slot.objects.filter(answer__in=decided, kind=SlotKind.ARBITRATION, marked=False)
+    assert cases.count() == (3 if needed else 0)
+
+
+@pytest.mark.parametrize("how", ["put aside", "left"])
+def test_the_only_one_who_can_give_a_third_mark_loses_it_as_any_response(
+    how: str, people: list[User], lead: User
+) -> None:
+    """In a pool of three it would still be there when the others are through; the lead decides."""
+    people = people[:3]
+    made, answer, (_first, _second, who) = apart(people)
+    others = [one for one in people if one != who]
+    slot = claimed(who, made, later(2))
+    if how == "put aside":
+        assert skip(slot, who, now=later(3))
+    for person in others:
+        assert claim_next(person, round=made, now=later(60)) is None
+    assert claim_next(who, round=made, now=later(61)) is None
+    finalize_due(made, now=later(62))
+    assert set(answer.slots.filter(marked=False).values_list("kind", flat=True)) == {
+        SlotKind.ARBITRATION
+    }
+
+
+def test_what_was_passed_can_be_given_by_somebody_else(people: list[User], lead: User) -> None:
+    made, answer, (first, _second, who, other) = apart(people)
+    assert skip(claimed(who, made, later(2)), who, now=later(3))
+    for person in (first, _second):
+        assert claim_next(person, round=made, now=later(4)) is None
+    assert claim_next(who, round=made, now=later(5)) is None
+    finalize_due(made, now=later(6))
+    assert claimed(other, made, later(7)).kind == SlotKind.THIRD
+    give(answer, other, HIGH, now=later(8))
+    answer.refresh_from_db()
+    assert answer.final is not None
+
+
+def test_a_planned_mark_goes_to_the_lead_when_nobody_is_left_for_it(
+    people: list[User], lead: User
+) -> None:
+    """One other marked it before, and another marks it: both have a role on the response."""
+    people = people[:3]
+    made = small_round(people, 1, scheme=Scheme.TWO_AND_LEAD)
+    (answer,) = answers_of(made)
+    one, partner = planned_pair(answer)
+    (third,) = set(people) - {one, partner}
+    for person in (one, partner):
+        give(answer, person, HIGH)
+    return_marks(made, one, EVERYTHING, to_others=True, acting_user=lead, now=later(3))
+    give(answer, third, HIGH, now=later(4))
+    return_marks(made, partner, EVERYTHING, to_others=False, acting_user=lead, now=later(5))
+    take_out(made, partner, acting_user=lead, now=later(6))
+    cases = answer.slots.filter(kind=SlotKind.ARBITRATION, marked=False)
+    assert cases.exists()
+    with pytest.raises(BadInput, match="has left the round"):
+        return_marks(made, partner, EVERYTHING, to_others=False, acting_user=lead, now=later(7))
