@@ -350,11 +350,16 @@ def value_words(value: object) -> str:
         case dict():
             return comma.join(
                 f"{word(DETAILS, str(name))}{colon}{value_words(one)}"
-                for name, one in value.items()
+                for name, one in _pairs(value)
             )
         case list():
             return comma.join(value_words(one) for one in value)
     return str(value)
+
+
+def _pairs(value: dict[str, object]) -> list[tuple[str, object]]:
+    """The pairs of *value*, what was before a change first: a database may keep no order."""
+    return sorted(value.items(), key=lambda pair: pair[0] != "from")
 
 
 def object_words(target: str) -> str:
