@@ -5,6 +5,7 @@ from django.contrib.auth import views
 from django.urls import include, path
 
 from gradeapp.accounts import people_views
+from gradeapp.accounts.factor_views import RemoveApp, RemoveKey
 from gradeapp.accounts.single_sign_on import end_sign_on, start_sign_on
 from gradeapp.accounts.token_views import token_revoke, tokens
 from gradeapp.accounts.views import LoginView, LogoutView, PasswordView
@@ -29,6 +30,12 @@ urlpatterns = [
     # Names that allauth asks for
     path("login/", LoginView.as_view(), name="account_login"),
     path("account/confirm/", reauthenticate, name="account_reauthenticate"),
+    path("account/second-factor/totp/deactivate/", RemoveApp.as_view(), name="mfa_deactivate_totp"),
+    path(
+        "account/second-factor/webauthn/keys/<int:pk>/remove/",
+        RemoveKey.as_view(),
+        name="mfa_remove_webauthn",
+    ),
     path("account/second-factor/", include("allauth.mfa.urls")),
     # Without a provider in the settings these answer 404.
     path("account/oidc/<slug:provider_id>/login/", start_sign_on, name="openid_connect_login"),

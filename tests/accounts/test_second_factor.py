@@ -125,6 +125,28 @@ def test_who_needs_a_factor_adds_one_and_keeps_the_last(admin: User, settings: A
     assert Authenticator.objects.filter(pk=app.pk).exists()
 
 
+def test_who_needs_a_factor_keeps_the_last_key(admin: User, settings: Any) -> None:
+    """One of two can be removed, and an app counts as a factor; recovery codes do not."""
+    settings.SECOND_FACTOR_ROLES = ["admin"]
+    client = logged_in(admin)
+    add_app(client)
+    app = Authenticator.objects.get(type="totp")
+    key, other = (
+        Authenticator.objects.create(user=admin, type="webauthn", data={"name": name})
+        for name in ("first", "second")
+    )
+    address = "/account/second-factor/webauthn/keys/{}/remove/"
+    assert client.post(address.format(key.pk)).status_code == 302
+    client.post("/account/second-factor/totp/deactivate/")
+    assert not Authenticator.objects.filter(pk__in=[key.pk, app.pk]).exists()
+    refused = client.post(address.format(other.pk))
+    assert "Add another one before you remove this one" in refused.text
+    assert Authenticator.objects.filter(pk=other.pk).exists()
+    settings.SECOND_FACTOR_ROLES = []
+    assert client.post(address.format(other.pk)).status_code == 302
+    assert not Authenticator.objects.filter(pk=other.pk).exists()
+
+
 def test_the_operators_login_is_the_same_login(admin: User) -> None:
     for method in ("get", "post"):
         answer = getattr(Client(), method)(

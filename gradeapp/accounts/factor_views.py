@@ -1,0 +1,46 @@
+"""Removing a second factor: who must have one keeps the last, whatever kind it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.views import DeactivateTOTPView
+from allauth.mfa.webauthn.views import RemoveWebAuthnView
+from django.db import transaction
+from django.http import HttpResponse
+
+from gradeapp.accounts.models import User
+
+
+class RemoveApp(DeactivateTOTPView):
+    """Remove the authenticator app. One removal comes after the other: two would leave nothing."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Remove it, if it may be removed now."""
+        with transaction.atomic():
+            refuse_the_last(self.authenticator, form)
+            if form.errors:
+                return self.form_invalid(form)
+            return super().form_valid(form)
+
+
+class RemoveKey(RemoveWebAuthnView):
+    """Remove a security key or passkey; allauth asks for apps alone whether it may be removed."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Remove it, if it may be removed now."""
+        with transaction.atomic():
+            refuse_the_last(self.get_object(), form)
+            if form.errors:
+                return self.form_invalid(form)
+            return super().form_valid(form)
+
+
+def refuse_the_last(factor: Authenticator, form: Any) -> None:
+    """Lock the person, and add the sentence to *form* if *factor* is one that they must keep."""
+    User.objects.select_for_update().get(pk=factor.user_id)
+    adapter = get_adapter()
+    if not adapter.can_delete_authenticator(factor):
+        form.add_error(None, adapter.error_messages["cannot_delete_authenticator"])
