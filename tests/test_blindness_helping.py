@@ -433,6 +433,24 @@ def test_what_helpers_give_back_comes_back_with_the_checks_that_they_passed(
     assert seen <= met_again(teacher, made, over)
 
 
+def test_what_a_helper_left_brings_back_what_was_passed_with_it_alone(
+    teacher: User, other_teacher: User
+) -> None:
+    """All that was passed before stays with what the helper marked then."""
+    made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
+    with_checks(made, teacher, *range(0, 10, 2))
+    earlier: set[int] = set()
+    while not earlier:
+        slot = claimed(other_teacher, made, later(1))
+        passed = Slot.objects.filter(passed_with__isnull=False).exclude(passed_with=slot)
+        earlier = set(passed.values_list("pk", flat=True))
+        if not earlier:
+            give(slot.answer, other_teacher, ["1", "1", "1"], now=later(1))
+    assert skip(slot, other_teacher, now=later(2))
+    open_to_them = slots_open_to(teacher, made, now=later(3)).filter(kind__in=CHECK_KINDS)
+    assert not earlier & set(open_to_them.values_list("pk", flat=True))
+
+
 def test_of_what_helpers_took_no_response_comes_again(
     teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:

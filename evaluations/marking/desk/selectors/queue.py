@@ -58,15 +58,18 @@ def for_whom(teacher: User | int, now: datetime) -> Q:
     """
     planned = Q(planned=teacher, planned__isnull=False)
     shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher)
-    lost = passed(teacher, now) & (planned | Q(Exists(shown)))
+    lost = passed(now, teacher) & (planned | Q(Exists(shown)))
     return (planned | ~Q(kind__in=CHECK_KINDS)) & ~lost
 
 
-def passed(teacher: User | int, now: datetime) -> Q:
-    """Slots that others passed, and have at hand or marked what they took then."""
+def passed(now: datetime, owner: User | int | None = None) -> Q:
+    """Slots that somebody passed and who has at hand or marked what they took then.
+
+    Not what *owner* has taken from them since.
+    """
     taken = Q(marked=True) | Q(lease_until__gt=now)
     with_it = Slot.objects.filter(taken, pk=OuterRef("passed_with"), holder__isnull=False)
-    return Q(Exists(with_it.exclude(holder=teacher)))
+    return Q(Exists(with_it.exclude(holder=owner) if owner is not None else with_it))
 
 
 def repeats_open(teacher: User | int) -> Q:
@@ -99,7 +102,7 @@ def to_be_passed(
         answer__round__pool__paused=False,
         marked=False,
     ).exclude(planned=teacher)
-    return left.filter(~passed(teacher, now)).exclude(holder=teacher)
+    return left.filter(~passed(now)).exclude(holder=teacher)
 
 
 def not_returned(teacher: User | int) -> Q:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
-from evaluations.marking.desk.selectors.queue import for_whom, free_for
+from evaluations.marking.desk.selectors.queue import for_whom, free_for, passed
 from evaluations.marking.desk.services.slot_order import (
     Claimable,
     Half,
@@ -126,6 +126,7 @@ def pass_by(slots: Sequence[Claimable], helper: User, taken: int | None, *, now:
     """
     for one in slots:
         free = Slot.objects.filter(SLOT.free(now), _in_open_round(), pk=one.slot, marked=False)
+        free = free.filter(~passed(now))
         before = free.select_related("answer__round").first()
         if before is None:
             continue

@@ -112,7 +112,7 @@ def counts_by_orm(teacher: User) -> dict[int, tuple[int, int]]:
     taken = elsewhere & (Q(marked=True) | Q(lease_until__gt=NOW))
     first = Slot.objects.filter(answer=OuterRef("answer__repeat_of"))
     comes = first.filter(Q(holder=teacher) | (Q(planned=teacher) & ~taken))
-    may_come = ~taken & ~passed(teacher, NOW) & (~Q(kind=SlotKind.REPEAT) | Exists(comes))
+    may_come = ~taken & ~passed(NOW, teacher) & (~Q(kind=SlotKind.REPEAT) | Exists(comes))
     own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher))
     left = Q(may_come, marked=False)
     rows = (
