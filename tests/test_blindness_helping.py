@@ -14,6 +14,7 @@ from django.utils import timezone
 from evaluations.marking.desk.selectors.desk import desk_item, own_slot, slot_to_save
 from evaluations.marking.desk.selectors.desk_home import home_rounds
 from evaluations.marking.desk.selectors.queue import has_work, slots_open_to, why_empty
+from evaluations.marking.desk.services.leaving import take_out
 from evaluations.marking.desk.services.slot_order import MOST_ASIDE, Claimable, Half
 from evaluations.marking.desk.services.slots import claim_next, pass_by, skip
 from evaluations.marking.desk.sql import locked_slot, own_counts
@@ -393,8 +394,14 @@ def met_again(teacher: User, made: MarkingRound, now: datetime) -> set[int]:
     return again
 
 
+@pytest.mark.parametrize("taken_out", [False, True])
 def test_of_what_goes_to_a_newcomer_no_response_comes_again(
-    teacher: User, other_teacher: User, third_teacher: User, fourth_teacher: User
+    taken_out: bool,
+    teacher: User,
+    other_teacher: User,
+    third_teacher: User,
+    fourth_teacher: User,
+    lead: User,
 ) -> None:
     """Of what the teacher has seen: a check that is given up would not come again either."""
     made = small_round([teacher, other_teacher, third_teacher], 30)
@@ -404,6 +411,8 @@ def test_of_what_goes_to_a_newcomer_no_response_comes_again(
     own = Slot.objects.filter(planned=teacher, answer__round=made)
     gone = seen - set(own.values_list("answer", flat=True))
     assert gone
+    if taken_out:
+        take_out(made, fourth_teacher, acting_user=lead, now=later(2))
     assert not gone & met_again(teacher, made, later(2))
 
 
@@ -421,15 +430,18 @@ def test_what_helpers_give_back_comes_back_with_the_checks_that_they_passed(
         assert skip(slot, person, now=later(1))
     seen = seen_all(teacher, made)
     before = own_counts(teacher.pk, later(2))
-    until = timezone.localdate(NOW)
+    until, found = timezone.localdate(NOW), set[int]()
     for person in (other_teacher, third_teacher):
         sheet = take_sheet(made, person, responses=3, until=until, acting_user=person, now=later(2))
         gone = Slot.objects.filter(passed_with__isnull=False, planned=teacher)
+        found |= set(gone.values_list("pk", flat=True))
         if how == "given back":
             return_sheet(sheet, acting_user=person, now=later(3))
-    assert gone.exists()
+    assert found
     over = later(60 * 24 * 2)
     assert own_counts(teacher.pk, over) == before
+    places = set(Slot.objects.filter(pk__in=found).values_list("skipped_at", flat=True))
+    assert places == {later(3) if how == "given back" else None}, "as what was given back"
     assert seen <= met_again(teacher, made, over)
 
 

@@ -136,6 +136,7 @@ def finalize_due(marking_round: MarkingRound, *, now: datetime) -> int:
     The one place that does so: called by the worker's clock, by every page of the
     lead, before an export, and when a round is closed.
     """
+    ask_the_lead(marking_round, now=now)
     done = 0
     for key in due_answers(now).filter(round=marking_round).values_list("pk", flat=True):
         with transaction.atomic():
@@ -148,7 +149,8 @@ def finalize_all_due(now: datetime) -> None:
     """Do the same for every round that is open or paused."""
     live = MarkingRound.objects.filter(status__in=LIVE)
     due = due_answers(now).filter(round=OuterRef("pk"))
-    for marking_round in live.filter(Exists(due)).order_by("pk"):
+    left = RoundTeacher.objects.filter(round=OuterRef("pk"), left_at__isnull=False)
+    for marking_round in live.filter(Exists(due) | Exists(left)).order_by("pk"):
         finalize_due(marking_round, now=now)
 
 
@@ -156,19 +158,26 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
     """Open a decision where nobody is left for a mark that nobody has begun.
 
     Who could give it has left the round: a third mark where all others were shown the response, a
-    planned one where all others have a role on it.
+    planned one where all others have a role on it or lost it.
     """
-    pool = marking_round.pool
-    if not pool.filter(left_at__isnull=False).exists():
+    if not marking_round.pool.filter(left_at__isnull=False).exists():
         return
+    left = marking_round.pool.filter(left_at__isnull=False).values("teacher")
     open_slots = Slot.objects.filter(
-        answer__round=marking_round, answer__final=None, holder=None, marked=False
+        Q(planned=None) | Q(planned__in=left),
+        answer__round=marking_round,
+        answer__final=None,
+        holder=None,
+        marked=False,
     ).order_by("answer")
-    thirds = open_slots.filter(kind=SlotKind.THIRD)
+    revisable = Slot.objects.filter(answer=OuterRef("answer"), revisable_until__gt=now)
+    thirds = open_slots.filter(~_somebody_for_it(extra=False), kind=SlotKind.THIRD)
     for key in thirds.values_list("answer", flat=True):
         with transaction.atomic():
             finalize(lock(key), now=now)
-    stuck = open_slots.filter(~_somebody_without_a_role(), kind__in=PLANNED)
+    stuck = open_slots.filter(
+        ~_somebody_for_it(helping=False), ~Exists(revisable), kind__in=PLANNED
+    )
     for key in stuck.values_list("answer", flat=True).distinct():
         with transaction.atomic():
             answer = lock(key)
@@ -176,13 +185,17 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
                 _open(answer, SlotKind.ARBITRATION)
 
 
-def _somebody_without_a_role() -> Exists:
-    """Of slots: whether a teacher of the round neither has nor entered a mark of the response."""
+def _somebody_for_it(**offers: bool) -> Exists:
+    """Of slots: whether a teacher of the round can give the mark.
+
+    They neither have nor entered a mark of the response, nor had one of *offers* of it.
+    """
     person, answer = OuterRef("teacher"), OuterRef(OuterRef("answer"))
     held = Slot.objects.filter(Q(holder=person) | Q(entered_by=person), answer=answer)
     given = Mark.objects.filter(Q(teacher=person) | Q(entered_by=person), slot__answer=answer)
+    shown = HelpOffer.objects.filter(teacher=person, answer=answer, **offers)
     pool = RoundTeacher.objects.filter(round=OuterRef("answer__round"), left_at=None)
-    return Exists(pool.filter(~Exists(held), ~Exists(given)))
+    return Exists(pool.filter(~Exists(held), ~Exists(given), ~Exists(shown)))
 
 
 def due_answers(now: datetime) -> QuerySet[BlindAnswer]:

@@ -122,14 +122,13 @@ def not_returned(teacher: User | int) -> Q:
 def never_shown(teacher: User | int) -> Q:
     """Extra marks: not to whom the response was shown while a planned mark of it was missing.
 
-    They would know that the two marks before it differ. And nothing that is planned for others by
-    now of what the teacher was shown as their own: a check that they lost does not come again, so
-    what came again would be none. What they hold already, or the lead returned to them, stays
-    theirs.
+    They would know that the two marks before it differ. And nothing that is not theirs any more of
+    what the teacher was shown as their own: a check that they lost does not come again, so what
+    came again would be none. What they hold already, or the lead returned to them, stays theirs.
     """
     shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher)
     known = EXTRA & Q(Exists(shown.filter(extra=False)))
-    lost = Q(planned__isnull=False) & Q(Exists(shown.filter(helping=False)))
+    lost = Q(Exists(shown.filter(helping=False)))
     return (
         Q(holder=teacher, holder__isnull=False)
         | Q(planned=teacher, planned__isnull=False)

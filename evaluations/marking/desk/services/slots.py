@@ -107,6 +107,7 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
             return False
         if before.holder_id is not None and before.holder_id != teacher.pk:
             note_shown([(before, before.holder_id)], now)
+            _bring_back(before.pk)
         if before.planned_id != teacher.pk:
             offer = {"helping": True, "extra": is_extra(before), "at": now}
             HelpOffer.objects.update_or_create(
@@ -138,11 +139,17 @@ def pass_by(slots: Sequence[Claimable], helper: User, taken: int | None, *, now:
                 slot=before, helper=helper, defaults={"passed_with": Slot(pk=with_it)}
             )
             continue
-        given = {**SLOT.released(), "passed_at": now, "passed_with": with_it}
+        given = {**SLOT.released(), "skipped_at": None, "passed_at": now, "passed_with": with_it}
         with transaction.atomic():
             lock_answers([before.answer_id])  # first, as a save does
             if free.filter(holder=before.holder_id).update(**given) and before.holder_id:
                 note_shown([(before, before.holder_id)], now)
+
+
+def _bring_back(taken: int, **fields: datetime) -> None:
+    """Give back what was passed with the slot *taken*, which is back itself."""
+    Slot.objects.filter(passed_with=taken, marked=False).update(**NOT_PASSED, **fields)
+    PartnerPassed.objects.filter(passed_with=taken).delete()
 
 
 def _had_last(teacher: User, marking_round: int, now: datetime) -> int | None:
@@ -176,10 +183,13 @@ def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
     """Put the response at the end of the queue and give it free; True when it was held.
 
     It finalizes nothing: the number of statements would tell what the partner did. The clock does.
+    What was passed with it goes to the end of its queue too.
     """
     row = Slot.objects.filter(pk=slot.pk, marked=False)
-    if not SLOT.release(row, teacher, skipped_at=now):
-        return False
+    with transaction.atomic():
+        if not SLOT.release(row, teacher, skipped_at=now):
+            return False
+        _bring_back(slot.pk, skipped_at=now)
     note_shown([(slot, teacher.pk)], now)
     return True
 

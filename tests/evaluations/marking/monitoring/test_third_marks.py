@@ -227,3 +227,32 @@ def test_a_planned_mark_goes_to_the_lead_when_nobody_is_left_for_it(
     assert cases.exists()
     with pytest.raises(BadInput, match="has left the round"):
         return_marks(made, partner, EVERYTHING, to_others=False, acting_user=lead, now=later(7))
+
+
+def test_marks_returned_to_who_is_there_ask_no_lead(people: list[User], lead: User) -> None:
+    """Somebody has left before; the marker has a role there, and gives the mark again."""
+    people = people[:3]
+    made = small_round(people, 4, scheme=Scheme.TWO_AND_LEAD)
+    take_out(made, people[2], acting_user=lead, now=later(1))
+    for person in people[:2]:
+        while slot := claim_next(person, round=made, now=later(2)):
+            give(slot.answer, person, HIGH, now=later(2))
+    return_marks(made, people[0], EVERYTHING, to_others=False, acting_user=lead, now=later(3))
+    finalize_due(made, now=later(4))
+    cases = Slot.objects.filter(answer__round=made, kind=SlotKind.ARBITRATION)
+    assert not cases.exists()
+
+
+def test_who_is_left_alone_with_two_marks_to_give_leaves_one_to_the_lead(
+    people: list[User], lead: User
+) -> None:
+    """Also of what they mark after the other has left; the clock sees it."""
+    one, other = people[:2]
+    made = small_round([one, other], 3, scheme=Scheme.TWO_AND_LEAD)
+    take_out(made, other, acting_user=lead, now=later(1))
+    cases = Slot.objects.filter(answer__round=made, kind=SlotKind.ARBITRATION, marked=False)
+    assert not cases.exists()
+    while slot := claim_next(one, round=made, now=later(2)):
+        give(slot.answer, one, HIGH, now=later(2))
+    finalize_due(made, now=later(60))
+    assert cases.count() == 3
