@@ -170,6 +170,8 @@ MFA_FORMS = {
     "reauthenticate": "gradeapp.accounts.forms.ConfirmCodeForm",
     "activate_totp": "gradeapp.accounts.forms.AppForm",
     "add_webauthn": "gradeapp.accounts.forms.KeyForm",
+    "authenticate_webauthn": "gradeapp.accounts.forms.KeyLoginForm",
+    "reauthenticate_webauthn": "gradeapp.accounts.forms.ConfirmKeyForm",
     "edit_webauthn": "gradeapp.accounts.forms.KeyNameForm",
 }
 USERSESSIONS_ADAPTER = "gradeapp.accounts.adapter.SessionsAdapter"

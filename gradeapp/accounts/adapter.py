@@ -73,6 +73,10 @@ class FactorAdapter(DefaultMFAAdapter):
     error_messages = {
         **DefaultMFAAdapter.error_messages,
         "incorrect_code": gettext_lazy("The code is wrong or was used before."),
+        "incorrect_key": gettext_lazy(
+            "This security key does not fit, or its answer was used before. Try again, or use "
+            "another way."
+        ),
         "cannot_delete_authenticator": gettext_lazy(
             "Your role needs a second factor. Add another one before you remove this one."
         ),

@@ -1,4 +1,4 @@
-"""Removing a second factor: who must have one keeps the last, whatever kind it is."""
+"""Second factors where allauth does less: who must have one keeps the last; a wrong key is said."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.views import DeactivateTOTPView
-from allauth.mfa.webauthn.views import RemoveWebAuthnView
+from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView, RemoveWebAuthnView
 from django.db import transaction
 from django.http import HttpResponse
 
@@ -36,6 +36,14 @@ class RemoveKey(RemoveWebAuthnView):
             if form.errors:
                 return self.form_invalid(form)
             return super().form_valid(form)
+
+
+class ConfirmByKey(ReauthenticateWebAuthnView):
+    """Confirm by a security key; a wrong one is said there, and nothing that waits is lost."""
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """The page again, with the sentence."""
+        return self.render_to_response(self.get_context_data() | {"form": form})
 
 
 def refuse_the_last(factor: Authenticator, form: Any) -> None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from allauth.account.forms import ReauthenticateForm
+from allauth.core import context
+from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as factor_forms
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
-from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    EditWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
@@ -20,6 +29,8 @@ from gradeapp.accounts.throttle import (
     guess,
     own_password_limits,
 )
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
 
 
 class LoginForm(AuthenticationForm):
@@ -99,8 +110,61 @@ class AppForm(CountedCode, ActivateTOTPForm):
     code = code_field(_("Code that the app shows"))
 
 
+class CredentialField(forms.JSONField):
+    """What a security key answered, as JSON; the sentence is the same whatever is wrong with it."""
+
+    widget = forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except (ValidationError, RecursionError):
+            raise get_adapter().validation_error("incorrect_key") from None
+
+    def bound_data(self, data: Any, initial: Any) -> None:
+        """It is not shown again: an answer is for one page."""
+
+
+def ceremony(read: Callable[[], Any]) -> Any:
+    """Call *read*, which takes the answer of a security key apart.
+
+    What is hostile there raises errors of any kind in the libraries that read it.
+    """
+    try:
+        return read()
+    except Throttled as refusal:
+        raise ValidationError(str(refusal), code=refusal.code) from None
+    except Exception:
+        raise get_adapter().validation_error("incorrect_key") from None
+
+
+class KeyLoginForm(AuthenticateWebAuthnForm):
+    """A security key as the second step of a login; wrong ones are counted as wrong codes are."""
+
+    credential = CredentialField()
+
+    def clean_credential(self) -> Any:
+        limits = code_limits(self.user.pk)
+        read = super().clean_credential
+        try:
+            return ceremony(lambda: guess(limits, read))
+        except ValidationError:
+            kind = Authenticator.Type.WEBAUTHN
+            record(Tag.FACTOR_FAILED, self.user, actor=None, request=context.request, kind=kind)
+            raise
+
+
+class ConfirmKeyForm(KeyLoginForm, ReauthenticateWebAuthnForm):
+    """A security key again, before something that needs it."""
+
+
 class KeyForm(AddWebAuthnForm):
     """Add a security key or passkey."""
+
+    credential = CredentialField()
+
+    def clean(self) -> Any:
+        return ceremony(super().clean)
 
     name = forms.CharField(label=_("Name of the key"), required=False, max_length=100)
 

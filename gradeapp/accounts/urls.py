@@ -5,7 +5,7 @@ from django.contrib.auth import views
 from django.urls import include, path
 
 from gradeapp.accounts import people_views
-from gradeapp.accounts.factor_views import RemoveApp, RemoveKey
+from gradeapp.accounts.factor_views import ConfirmByKey, RemoveApp, RemoveKey
 from gradeapp.accounts.single_sign_on import end_sign_on, start_sign_on
 from gradeapp.accounts.token_views import token_revoke, tokens
 from gradeapp.accounts.views import LoginView, LogoutView, PasswordView
@@ -35,6 +35,11 @@ urlpatterns = [
         "account/second-factor/webauthn/keys/<int:pk>/remove/",
         RemoveKey.as_view(),
         name="mfa_remove_webauthn",
+    ),
+    path(
+        "account/second-factor/webauthn/reauthenticate/",
+        ConfirmByKey.as_view(),
+        name="mfa_reauthenticate_webauthn",
     ),
     path("account/second-factor/", include("allauth.mfa.urls")),
     # Without a provider in the settings these answer 404.

@@ -147,6 +147,42 @@ def test_who_needs_a_factor_keeps_the_last_key(admin: User, settings: Any) -> No
     assert not Authenticator.objects.filter(pk=other.pk).exists()
 
 
+HOSTILE = [
+    "5",
+    '"a"',
+    "[" * 100_000,
+    '{"id": "\\ud800", "rawId": "AA", "type": "public-key", "response": {}}',
+    '{"id": "AA", "rawId": "AA", "type": "public-key", "clientExtensionResults": 5, "response": 7}',
+    '{"id":"AA","rawId":"AA","type":"public-key",'
+    '"response":{"clientDataJSON":"e30","attestationObject":"AA"}}',
+    '{"id":"AA","rawId":"AA","type":"public-key","response":{"clientDataJSON":'
+    '"eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjo1LCJvcmlnaW4iOjd9",'
+    '"authenticatorData":"AA","signature":"AA"}}',
+]
+
+
+@pytest.mark.parametrize("answer", HOSTILE)
+def test_a_hostile_answer_of_a_security_key_is_one_sentence(answer: str, admin: User) -> None:
+    """As the second step, and as a new key; wrong ones are in the audit trail."""
+    client = logged_in(admin)
+    add_app(client)
+    add = "/account/second-factor/webauthn/add/"
+    assert client.get(add).status_code == 200
+    page = client.post(add, {"credential": answer, "name": "x"})
+    assert page.status_code == 200
+    assert "This security key does not fit" in page.text
+    stranger = Client()
+    stranger.post("/login/", {"username": "ada", "password": PASSWORD})
+    step, before = "/account/second-factor/authenticate/", tags().count("account.factor_failed")
+    stranger.get(step)
+    page = stranger.post(step, {"credential": answer})
+    assert page.status_code == 200
+    assert "This security key does not fit" in page.text
+    assert "_auth_user_id" not in stranger.session
+    is_json = not answer.startswith("[[")
+    assert tags().count("account.factor_failed") == before + is_json
+
+
 def test_the_operators_login_is_the_same_login(admin: User) -> None:
     for method in ("get", "post"):
         answer = getattr(Client(), method)(

@@ -241,3 +241,18 @@ def test_a_database_that_is_moved_takes_the_trail_over(
     assert Seal.objects.count() == 2
     with pytest.raises(IntegrityError, match="append-only"):
         call_command("loaddata", file, verbosity=0)
+
+
+def test_functions_of_triggers_find_tables_in_their_own_schema() -> None:
+    """A temporary table of the same name would stand before the one that they read or write."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite looks for the tables of a trigger beside it")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT proname FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+            " AND prorettype = 'trigger'::regtype AND NOT EXISTS (SELECT 1 FROM unnest(proconfig)"
+            " AS set WHERE set LIKE 'search_path=%pg_temp')"
+        )
+        assert cursor.fetchall() == []
+        cursor.execute("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal")
+        assert cursor.fetchone()[0] > 20

@@ -123,7 +123,8 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
         case NeedsMark(slot=number) if number > scheme.planned_marks:
             kind = TEACHERS[number - 1]
             opened = [slot for slot in slots if slot.kind == kind]
-            if all(slot.holder_id is None for slot in opened) and _all_were_shown(answer, slots):
+            waits = any(_waits_for_its_teacher(answer, slot) for slot in opened)
+            if not waits and _all_were_shown(answer, slots):
                 _withdraw(opened)
                 kind = SlotKind.ARBITRATION
             return Step(opened=_open(answer, kind))
@@ -269,6 +270,19 @@ def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
         slot.save(update_fields=["marked", "holder", "lease_until"])
         return slot
     return slot if made else None
+
+
+def _waits_for_its_teacher(answer: BlindAnswer, slot: Slot) -> bool:
+    """Whether somebody has the slot at hand, or is in the round for whom it is planned.
+
+    Not what they lost to others who passed it and have marked since.
+    """
+    if slot.holder_id is not None:
+        return True
+    if slot.planned_id is None:
+        return False
+    planned = answer.round.pool.filter(teacher=slot.planned_id, left_at=None)
+    return planned.exists() and not (slot.passed_with is not None and slot.passed_with.marked)
 
 
 def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, product
 from typing import NamedTuple
 
 from django.db.models import Case, Count, DateTimeField, F, Q, QuerySet, Value, When
@@ -201,7 +201,8 @@ def _beside_partners(
     passed = PartnerPassed.objects.filter(taken, slot__in=[slot.pk for slot in slots])
     helpers = set(passed.values_list("slot", "helper"))
     given = {slot for slot, _helper in helpers}
-    through = _through(marking_round, {slot.answer.question_id for slot in slots}, now)
+    blocks = {slot.answer.question_id for slot in slots}
+    through = _through(marking_round, blocks, now)
     for slot in slots:
         key, block, whose = slot.pk, slot.answer.question_id, slot.planned_id or slot.holder_id
         others = (one for one in people if one != whose)
@@ -210,7 +211,7 @@ def _beside_partners(
             continue
         is_given = key in given or slot.void_version > 0 or slot.kind not in CHECK_KINDS
         share = int.from_bytes(_lot(seed, "given", key)[:8], "big") / 2**64
-        if is_given or share < through.get((partner, block), 1):
+        if is_given or share < through[partner, block]:
             yield key, block, Half.OWN
         else:
             own = _lot(seed, teacher.pk, "half", key)[0] % 2
@@ -219,21 +220,27 @@ def _beside_partners(
 
 def _through(
     marking_round: MarkingRound, blocks: AbstractSet[int], now: datetime
-) -> dict[tuple[int | None, int], float]:
-    """By teacher and block, the share of their planned marks that are given or at hand, 0 to 1."""
-    slots = Slot.objects.filter(
-        answer__round=marking_round,
-        answer__question__in=blocks,
-        kind__in=TWO,
-        planned__isnull=False,
-    )
+) -> dict[tuple[int, int], float]:
+    """By teacher and block, the share of their planned marks that are given or at hand, 0 to 1.
+
+    What was planned for who has left, and they did not mark, is planned for nobody.
+    """
+    slots = Slot.objects.filter(answer__round=marking_round, answer__question__in=blocks)
     gone = Count("pk", filter=Q(marked=True) | Q(lease_until__gt=now))
-    rows = (
-        slots.order_by()
-        .values_list("planned", "answer__question")
-        .annotate(gone=gone, n=Count("pk"))
-    )
-    return {(person, block): given / number for person, block, given, number in rows}
+    rows = slots.filter(kind__in=TWO).order_by().values_list("planned", "answer__question")
+    counts = {
+        (person, block): (given, number)
+        for person, block, given, number in rows.annotate(gone=gone, n=Count("pk"))
+    }
+    has_left = dict(marking_round.pool.values_list("teacher", "left_at"))
+    shares = {}
+    for person, block in product(has_left, blocks):
+        given, number = counts.get((person, block), (0, 0))
+        if has_left[person]:
+            left, of = counts.get((None, block), (0, 0))
+            given, number = given + left, number + of
+        shares[person, block] = given / number if number else 1.0
+    return shares
 
 
 def _free(teacher: User, marking_round: MarkingRound, now: datetime) -> QuerySet[Slot]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
-from evaluations.marking.services.reopening import finals_that_stay
-from evaluations.models import Mark, MarkingRound, Slot
+from evaluations.marking.services.reopening import batches, finals_that_stay
+from evaluations.models import HelpOffer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
 from gradeapp.accounts.models import User
 
@@ -104,6 +105,16 @@ def is_arbitrated(path: str) -> Exists:
         slot__answer=OuterRef(path), slot__kind=SlotKind.ARBITRATION
     )
     return Exists(decisions)
+
+
+def shown_as_their_own(answers: Iterable[int]) -> defaultdict[int, set[int]]:
+    """By blind answer, who was shown it as one of their own plan and put it aside or left it."""
+    people: defaultdict[int, set[int]] = defaultdict(set)
+    for some in batches(sorted(answers)):
+        offers = HelpOffer.objects.filter(answer__in=some, helping=False)
+        for answer, teacher in offers.values_list("answer", "teacher"):
+            people[answer].add(teacher)
+    return people
 
 
 def people_with_a_role(answers: Sequence[int]) -> dict[int, set[int]]:

@@ -14,6 +14,7 @@ from evaluations.marking.monitoring.selectors.returning import (
     ReturnChoice,
     checks_to_return,
     people_with_a_role,
+    shown_as_their_own,
     slots_to_return,
 )
 from evaluations.marking.services.finalizing import ask_the_lead
@@ -108,7 +109,13 @@ def _spread_over_others(
     with_role: dict[int, set[int]] = {}
     for some in batches(sorted({slot.answer_id for slot in slots})):
         with_role |= people_with_a_role(some)
-    shares = spread({slot.pk: with_role[slot.answer_id] for slot in slots}, others)
+    # Not to whom it was shown as their own, if anybody else is left: a check would not come again.
+    known = shown_as_their_own(with_role)
+    barred = {slot.pk: with_role[slot.answer_id] for slot in slots}
+    for slot in slots:
+        if not set(others) <= barred[slot.pk] | known[slot.answer_id]:
+            barred[slot.pk] = barred[slot.pk] | known[slot.answer_id]
+    shares = spread(barred, others)
     if stuck := sum(person is None for person in shares.values()):
         words = ngettext(
             "Nobody else in the round can mark %(number)s of these responses. Add a teacher, or "

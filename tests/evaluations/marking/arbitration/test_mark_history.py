@@ -17,7 +17,7 @@ from gradeapp.accounts.models import User
 from tests.audit.replacing import by_insert, unique_keys
 from tests.audit.replacing import by_update as by_replacing_update
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import answers_of, give, later, small_round
+from tests.evaluations.marking_world import answers_of, give, later, planned_pair, small_round
 
 pytestmark = pytest.mark.django_db
 Way = Callable[[type[models.Model], models.Model, str], object]
@@ -163,3 +163,20 @@ def test_no_mark_is_replaced_or_truncated(
         ):
             cursor.execute(way)
     assert sorted(model._default_manager.values_list()) == rows
+
+
+def test_a_temporary_table_takes_no_history_away(teacher: User, other_teacher: User) -> None:
+    """It has the name of the history, and stood before it."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite looks for the tables of a trigger beside it")
+    made = small_round([teacher, other_teacher], 1)
+    (answer,) = answers_of(made)
+    mark = give(answer, planned_pair(answer)[0], ["1", "1", "1"])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TEMP TABLE evaluations_markchange"
+            " (LIKE public.evaluations_markchange INCLUDING ALL) ON COMMIT DROP"
+        )
+        cursor.execute("UPDATE evaluations_mark SET total = 2 WHERE id = %s", [mark.pk])
+        cursor.execute("SELECT count(*) FROM public.evaluations_markchange")
+        assert cursor.fetchone()[0] == 1

@@ -14,6 +14,7 @@ from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
+from evaluations.marking.rounds.services.rounds import add_teachers
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import BlindAnswer, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
@@ -256,3 +257,23 @@ def test_who_is_left_alone_with_two_marks_to_give_leaves_one_to_the_lead(
         give(slot.answer, one, HIGH, now=later(2))
     finalize_due(made, now=later(60))
     assert cases.count() == 3
+
+
+@pytest.mark.parametrize("pool", [3, 4])
+def test_returned_third_marks_wait_for_who_gave_them(
+    pool: int, people: list[User], lead: User
+) -> None:
+    """Everybody else has a role or has left, and who gave them gives them again."""
+    made, thirds = of_many(people[:3])
+    if pool == 4:
+        add_teachers(made, [people[3]], acting_user=lead)
+        take_out(made, people[3], acting_user=lead, now=later(5))
+    return_marks(made, people[0], EVERYTHING, to_others=False, acting_user=lead, now=later(6))
+    finalize_due(made, now=later(60))
+    asked = Slot.objects.filter(answer__in=thirds, kind=SlotKind.ARBITRATION, marked=False)
+    assert not asked.exists()
+    again = set()
+    while slot := claim_next(people[0], round=made, now=later(61)):
+        again.add(slot.answer_id)
+        give(slot.answer, people[0], HIGH, now=later(61))
+    assert thirds <= again
