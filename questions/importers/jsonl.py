@@ -35,9 +35,7 @@ def read_jsonl(path: Path) -> Iterator[SourceFile]:
     """
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     if not files:
-        yield refused(
-            path.name, None, "no_files", f"The folder {path.name!r} holds no .jsonl file."
-        )
+        yield refused(path.name, None, "no_files", "The folder holds no .jsonl file.")
     reader = _Reader(images_beside(path))
     yield from refused_links(path, files)
     for file in files:
