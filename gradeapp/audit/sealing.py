@@ -26,6 +26,8 @@ from gradeapp.common.leases import Lease
 LEASE = Lease("holder", "lease_until", None)
 LEASE_FOR = timedelta(seconds=60)
 BATCH = 500
+# No sealer holds a chain for longer; who can write SQL could have it held for ever.
+NEVER_LONGER = 10 * LEASE_FOR
 # The longest that one sealer works before others have a turn, in seconds.
 AT_MOST = 20.0
 # A transaction is over after this long: rows of earlier times and lower keys have been seen.
@@ -43,12 +45,14 @@ def seal(source: Source, now: datetime) -> int:
     chain, _made = Chain.objects.get_or_create(name=source.name)
     rows = Chain.objects.filter(pk=chain.pk)
     who = uuid.uuid4().hex
+    rows.filter(lease_until__gt=now + NEVER_LONGER).update(**LEASE.released())
     if not LEASE.claim(rows.filter(LEASE.free(now)), who, until=now + LEASE_FOR, now=now):
         return 0
     sealed, ended = 0, False
     try:
         chain = rows.get()
-        whole = chain.swept_at is None or chain.swept_at <= now - SWEEP_EVERY
+        swept = chain.swept_at
+        whole = swept is None or not now - SWEEP_EVERY < swept <= now + NEVER_LONGER
         after = 0 if whole else chain.seen
         began = time.monotonic()
         while time.monotonic() - began < AT_MOST:
@@ -63,9 +67,9 @@ def seal(source: Source, now: datetime) -> int:
         if ended:
             old = source.rows.filter(pk__gt=chain.seen, **{f"{source.at}__lt": now - LATEST})
             seen = old.order_by("-pk").values_list("pk", flat=True).first()
-            swept = {"swept_at": now} if whole else {}
+            through = {"swept_at": now} if whole else {}
             held = rows.filter(holder=who)
-            held.update(looked_at=now, seen=seen or F("seen"), **swept)
+            held.update(looked_at=now, seen=seen or F("seen"), **through)
     finally:
         LEASE.release(rows, who)
     return sealed

@@ -122,3 +122,17 @@ def test_the_clock_seals_within_a_minute() -> None:
     assert entry["schedule"].run_every <= timedelta(seconds=30)
     app.loader.import_default_modules()
     assert entry["task"] in app.tasks
+
+
+@pytest.mark.django_db
+def test_a_chain_is_held_by_nobody_for_ever() -> None:
+    """Who can write SQL holds it for years, or has the daily pass done in the future."""
+    now = timezone.now()
+    entries(2)
+    sealing.seal(audit(), now)
+    chain = Chain.objects.filter(name="audit")
+    years = now + timedelta(days=9999)
+    chain.update(holder="somebody", lease_until=years, swept_at=years)
+    entries(2)
+    assert sealing.seal(audit(), now) == 2
+    assert chain.get().swept_at == now
