@@ -463,6 +463,30 @@ def test_what_a_helper_left_brings_back_what_was_passed_with_it_alone(
     assert not earlier & set(open_to_them.values_list("pk", flat=True))
 
 
+def test_a_check_is_lost_to_who_helped_and_to_nobody_else(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """The helper lets a response go, and its own teacher marks it: nobody has helped."""
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 30, scheme=Scheme.SINGLE)
+    with_checks(made, teacher, *range(0, 10, 2))
+    slot = claimed(third_teacher, made)
+    passed = Slot.objects.filter(passed_with__isnull=False)
+    while not (slot.planned == other_teacher and passed.filter(passed_with=slot).exists()):
+        give(slot.answer, third_teacher, ["1", "1", "1"], now=later(1))
+        slot = claimed(third_teacher, made, later(1))
+    check = passed.filter(passed_with=slot).first()
+    assert check is not None
+    give_to(slot, other_teacher, later(60))
+    assert check in slots_open_to(teacher, made, now=later(61))
+
+
+def give_to(slot: Slot, person: User, now: datetime) -> None:
+    """Let *person* claim the slot, whose lease has ended, and mark it."""
+    Slot.objects.filter(pk=slot.pk).update(holder=person, lease_until=now)
+    give(slot.answer, person, ["1", "1", "1"], now=now)
+
+
 def test_of_what_helpers_took_no_response_comes_again(
     teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:

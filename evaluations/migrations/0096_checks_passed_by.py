@@ -1,6 +1,7 @@
 """Which checks were passed by teachers who helped out."""
 
 import django.db.models.deletion
+from django.conf import settings
 from django.db import migrations, models
 from django.utils import timezone
 
@@ -23,18 +24,19 @@ def pass_what_was_lost(apps, schema_editor):
         for key, kind, marked, holder, until in own.order_by("order").values_list(*columns):
             at_hand = holder == teacher and until is not None and until > timezone.now()
             if kind not in CHECKS:
-                beside = key if marked and holder != teacher else None
+                beside = (key, holder) if marked and holder != teacher else None
             elif beside and not marked and not at_hand:
                 lost[key] = beside
-        for key, beside in lost.items():
-            slot = Slot.objects.filter(pk=key)
-            slot.update(passed_at=timezone.now(), passed_with=beside, holder=None, lease_until=None)
+        for key, (beside, helper) in lost.items():
+            passed = {"passed_at": timezone.now(), "passed_with": beside, "passed_by": helper}
+            Slot.objects.filter(pk=key).update(**passed, holder=None, lease_until=None)
 
 
 class Migration(migrations.Migration):
 
     dependencies = [
         ('evaluations', '0095_marks_are_not_replaced'),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -47,6 +49,11 @@ class Migration(migrations.Migration):
             model_name='slot',
             name='passed_with',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='passed', to='evaluations.slot'),
+        ),
+        migrations.AddField(
+            model_name='slot',
+            name='passed_by',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.RunPython(pass_what_was_lost, migrations.RunPython.noop, elidable=True),
     ]

@@ -87,8 +87,8 @@ class Slot(models.Model):
     the mark never could be revised. ``entered_by`` is who entered the newest mark for its
     teacher; None where that was the teacher. A check, or one mark more than planned, has
     ``passed_at`` when another teacher, who helped out, came to it and could not take it because of
-    what it is. It is lost to its teacher as long as ``passed_with`` is taken, the slot that the
-    other one took then, or had marked last.
+    what it is. It is lost to its teacher as long as ``passed_with`` is with ``passed_by``, at hand
+    or marked: the slot that the other one took then, or had marked last.
     """
 
     answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="slots")
@@ -105,6 +105,9 @@ class Slot(models.Model):
     passed_at = models.DateTimeField(null=True)
     passed_with = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="passed"
+    )
+    passed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
     marked = models.BooleanField(default=False)
     revisable_until = models.DateTimeField(null=True)

@@ -33,8 +33,9 @@ _HELD = """slot.holder_id = %(teacher)s AND (slot.lease_until IS NULL OR slot.le
 _TAKEN = """COALESCE({slot}.holder_id <> %(teacher)s
     AND ({slot}.marked OR {slot}.lease_until > %(now)s), FALSE)"""
 # Whether it was passed by who took another slot then (``queue.passed``).
-_PASSED = f"""(slot.passed_with_id IS NOT NULL AND EXISTS (SELECT 1 FROM evaluations_slot AS went
-    WHERE went.id = slot.passed_with_id AND {_TAKEN.format(slot="went")}))"""
+_PASSED = """(slot.passed_with_id IS NOT NULL AND EXISTS (SELECT 1 FROM evaluations_slot AS went
+    WHERE went.id = slot.passed_with_id AND went.holder_id = slot.passed_by_id
+    AND (went.marked OR went.lease_until > %(now)s)))"""
 _PLANNED = f"""slot.planned_id = %(teacher)s AND NOT {_PASSED} AND (
     slot.holder_id IS NULL OR (slot.holder_id <> %(teacher)s AND slot.lease_until <= %(now)s))"""
 # The first of such slots, on responses where the teacher has no other role.
@@ -88,7 +89,7 @@ _SAME_PLACE = """EXISTS (SELECT 1 FROM evaluations_slot AS beside
 # update.
 _CLAIM = f"""UPDATE evaluations_slot AS slot
     SET holder_id = %(teacher)s, lease_until = %(until)s, skipped_at = NULL,
-        passed_at = NULL, passed_with_id = NULL
+        passed_at = NULL, passed_with_id = NULL, passed_by_id = NULL
     WHERE slot.id = COALESCE({", ".join(_CHOICES)})
     AND NOT slot.marked
     AND (slot.holder_id IS NULL OR slot.lease_until <= %(now)s OR ({_HELD}))

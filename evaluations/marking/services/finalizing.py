@@ -10,7 +10,7 @@ from functools import partial
 from itertools import takewhile
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, prefetch_related_objects
 
 from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.rules.arbitration import (
@@ -49,6 +49,9 @@ MADE_FROM: Mapping[FinalRule, tuple[SlotKind, ...]] = {
     FinalRule.ARBITRATION: (SlotKind.ARBITRATION,),
     FinalRule.REFERENCE: (),
 }
+
+# Slots that their teacher has lost: who passed them has marked what they took then.
+LOST = Q(passed_with__marked=True, passed_with__holder=F("passed_by"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +213,7 @@ def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
     waiting = Q(kind__in=PLANNED) | Q(void_version=0, planned=None)
     put_back = Q(skipped_at__isnull=False) | Q(lease_until__lte=now) | Q(passed_at__isnull=False)
     again = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, void_version__gt=0)
-    unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD) | Q(passed_with__marked=True)
+    unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD) | Q(LOST)
     return BlindAnswer.objects.filter(
         Exists(slots.filter(marked=True)),
         ~Exists(slots.filter(waiting, ~unneeded, marked=False)),
@@ -282,7 +285,7 @@ def _waits_for_its_teacher(answer: BlindAnswer, slot: Slot) -> bool:
     if slot.planned_id is None:
         return False
     planned = answer.round.pool.filter(teacher=slot.planned_id, left_at=None)
-    return planned.exists() and not (slot.passed_with is not None and slot.passed_with.marked)
+    return planned.exists() and not Slot.objects.filter(LOST, pk=slot.pk).exists()
 
 
 def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
@@ -297,7 +300,7 @@ def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
     pool = answer.round.pool.filter(left_at=None)
     left = set(pool.values_list("teacher", flat=True)) - roles
     shown = HelpOffer.objects.filter(answer=answer, teacher__in=left)
-    if not answer.slots.filter(marked=False, passed_with__marked=True).exists():
+    if not answer.slots.filter(LOST, marked=False).exists():
         shown = shown.filter(extra=False)
     return shown.count() == len(left)
 

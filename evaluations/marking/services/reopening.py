@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 
 from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.services.finalizing import leave_with_lead
@@ -112,7 +112,9 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
     """
     newest = Mark.objects.filter(slot=OuterRef("pk"), stale=False).order_by("-version")
     void = {"void_version": Subquery(newest.values("version")[:1])}
-    never = dict.fromkeys(("skipped_at", "passed_at", "passed_with", "revisable_until"))
+    never = dict.fromkeys(
+        ("skipped_at", "passed_at", "passed_with", "passed_by", "revisable_until")
+    )
     free = {**SLOT.released(), **never, "marked": False}
     groups: dict[int | None, list[int]] = defaultdict(list)
     decisions: list[int] = []
@@ -137,7 +139,8 @@ def leave_plans(taken: Sequence[int]) -> None:
     These go into the plan of who took them, so that they leave that of their teacher.
     """
     for some in batches(taken):
-        Slot.objects.filter(passed_with__in=some, marked=False).update(planned=None)
+        gone = Slot.objects.filter(passed_with__in=some, passed_by=F("passed_with__holder"))
+        gone.filter(marked=False).update(planned=None)
 
 
 def _withdraw(answers: Sequence[int]) -> None:

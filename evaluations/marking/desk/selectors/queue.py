@@ -58,18 +58,15 @@ def for_whom(teacher: User | int, now: datetime) -> Q:
     """
     planned = Q(planned=teacher, planned__isnull=False)
     shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher)
-    lost = passed(now, teacher) & (planned | Q(Exists(shown)))
+    lost = passed(now) & (planned | Q(Exists(shown)))
     return (planned | ~Q(kind__in=CHECK_KINDS)) & ~lost
 
 
-def passed(now: datetime, owner: User | int | None = None) -> Q:
-    """Slots that somebody passed and who has at hand or marked what they took then.
-
-    Not what *owner* has taken from them since.
-    """
+def passed(now: datetime) -> Q:
+    """Slots that somebody passed who has at hand, or marked, what they took then."""
     taken = Q(marked=True) | Q(lease_until__gt=now)
-    with_it = Slot.objects.filter(taken, pk=OuterRef("passed_with"), holder__isnull=False)
-    return Q(Exists(with_it.exclude(holder=owner) if owner is not None else with_it))
+    with_it = Slot.objects.filter(taken, pk=OuterRef("passed_with"), holder=OuterRef("passed_by"))
+    return Q(Exists(with_it))
 
 
 def repeats_open(teacher: User | int) -> Q:

@@ -198,7 +198,9 @@ def _beside_partners(
     pool = marking_round.pool.order_by("teacher").values_list("teacher", flat=True)
     people, seed = list(pool), marking_round.lots_seed
     taken = Q(passed_with__marked=True) | Q(passed_with__lease_until__gt=now)
-    passed = PartnerPassed.objects.filter(taken, slot__in=[slot.pk for slot in slots])
+    passed = PartnerPassed.objects.filter(
+        taken, passed_with__holder=F("helper"), slot__in=[slot.pk for slot in slots]
+    )
     helpers = set(passed.values_list("slot", "helper"))
     given = {slot for slot, _helper in helpers}
     blocks = {slot.answer.question_id for slot in slots}

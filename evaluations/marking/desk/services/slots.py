@@ -24,7 +24,7 @@ from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
-NOT_PASSED = {"passed_at": None, "passed_with": None}
+NOT_PASSED = dict.fromkeys(("passed_at", "passed_with", "passed_by"))
 
 
 def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetime) -> Slot | None:
@@ -139,7 +139,8 @@ def pass_by(slots: Sequence[Claimable], helper: User, taken: int | None, *, now:
                 slot=before, helper=helper, defaults={"passed_with": Slot(pk=with_it)}
             )
             continue
-        given = {**SLOT.released(), "skipped_at": None, "passed_at": now, "passed_with": with_it}
+        passed_so = {"passed_at": now, "passed_with": with_it, "passed_by": helper}
+        given = {**SLOT.released(), "skipped_at": None, **passed_so}
         with transaction.atomic():
             lock_answers([before.answer_id])  # first, as a save does
             if free.filter(holder=before.holder_id).update(**given) and before.holder_id:
@@ -153,12 +154,13 @@ def _bring_back(taken: int, **fields: datetime) -> None:
 
 
 def _had_last(teacher: User, marking_round: int, now: datetime) -> int | None:
-    """A slot that *teacher* has at hand in the round, or else the one that they marked last."""
+    """What *teacher* has at hand of others in the round, or else the slot that they marked last."""
     own = Slot.objects.filter(holder=teacher, answer__round=marking_round)
-    at_hand = own.filter(lease_until__gt=now, marked=False).order_by("pk")
+    at_hand = own.filter(~Q(planned=teacher) | Q(planned=None), lease_until__gt=now, marked=False)
     marks = Mark.objects.filter(teacher=teacher, slot__in=own.filter(marked=True)).order_by("-id")
     return (
-        at_hand.values_list("pk", flat=True).first() or marks.values_list("slot", flat=True).first()
+        at_hand.order_by("pk").values_list("pk", flat=True).first()
+        or marks.values_list("slot", flat=True).first()
     )
 
 

@@ -57,6 +57,7 @@ def shake(made: MarkingRound, people: list[User], random: Random) -> None:
         if not holder and random.random() < 0.2:
             slot.passed_at = NOW
             slot.passed_with = random.choice(list(Slot.objects.filter(answer__round=made)))
+            slot.passed_by = random.choice([slot.passed_with.holder, *people])
         slot.void_version = random.random() < 0.05
         slot.entered_by = random.choice([None, None, None, *people])
         try:
@@ -112,7 +113,7 @@ def counts_by_orm(teacher: User) -> dict[int, tuple[int, int]]:
     taken = elsewhere & (Q(marked=True) | Q(lease_until__gt=NOW))
     first = Slot.objects.filter(answer=OuterRef("answer__repeat_of"))
     comes = first.filter(Q(holder=teacher) | (Q(planned=teacher) & ~taken))
-    may_come = ~taken & ~passed(NOW, teacher) & (~Q(kind=SlotKind.REPEAT) | Exists(comes))
+    may_come = ~taken & ~passed(NOW) & (~Q(kind=SlotKind.REPEAT) | Exists(comes))
     own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher))
     left = Q(may_come, marked=False)
     rows = (
