@@ -40,7 +40,10 @@ from tests.evaluations.marking_world import (
     held_slot,
     later,
     planned_pair,
+    responses_to,
+    round_over,
     small_round,
+    subjective_question,
 )
 
 pytestmark = pytest.mark.django_db
@@ -461,6 +464,20 @@ def test_what_a_helper_left_brings_back_what_was_passed_with_it_alone(
     assert skip(slot, other_teacher, now=later(2))
     open_to_them = slots_open_to(teacher, made, now=later(3)).filter(kind__in=CHECK_KINDS)
     assert not earlier & set(open_to_them.values_list("pk", flat=True))
+
+
+def test_a_check_is_passed_with_a_response_to_its_question(
+    teacher: User, other_teacher: User
+) -> None:
+    """Rubrics change by question, and the own count with them."""
+    chosen = [one for _n in range(3) for one in responses_to(subjective_question(), 12)]
+    made = round_over(chosen, [teacher, other_teacher], scheme=Scheme.SINGLE)
+    with_checks(made, teacher, *range(0, 18, 2))
+    mark_all([other_teacher], made)
+    passed = Slot.objects.filter(passed_with__isnull=False)
+    columns = ("answer__question", "passed_with__answer__question")
+    assert passed.count() == 9
+    assert all(own == other for own, other in passed.values_list(*columns))
 
 
 def test_a_check_is_lost_to_who_helped_and_to_nobody_else(

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from evaluations.marking.desk.selectors.queue import for_whom, free_for, passed
 from evaluations.marking.desk.services.slot_order import (
@@ -131,7 +131,7 @@ def pass_by(slots: Sequence[Claimable], helper: User, taken: int | None, *, now:
         before = free.select_related("answer__round").first()
         if before is None:
             continue
-        with_it = taken or _had_last(helper, before.answer.round_id, now)
+        with_it = _went_with(before, helper, taken, now)
         if with_it is None:
             continue
         if one.to_pass is Half.PARTNER:
@@ -153,9 +153,25 @@ def _bring_back(taken: int, **fields: datetime) -> None:
     PartnerPassed.objects.filter(passed_with=taken).delete()
 
 
-def _had_last(teacher: User, marking_round: int, now: datetime) -> int | None:
-    """What *teacher* has at hand of others in the round, or else the slot that they marked last."""
-    own = Slot.objects.filter(holder=teacher, answer__round=marking_round)
+def _went_with(slot: Slot, helper: User, taken: int | None, now: datetime) -> int | None:
+    """The slot that *slot* is passed with: one of the same question, if there is any.
+
+    Marks are returned and rubrics change by question, and what was passed goes with them.
+    """
+    of_question = Slot.objects.filter(answer__question=slot.answer.question_id)
+    if taken is not None and of_question.filter(pk=taken).exists():
+        return taken
+    own = Slot.objects.filter(answer__round=slot.answer.round_id)
+    return (
+        _had_last(own.filter(answer__question=slot.answer.question_id), helper, now)
+        or taken
+        or _had_last(own, helper, now)
+    )
+
+
+def _had_last(slots: QuerySet[Slot], teacher: User, now: datetime) -> int | None:
+    """Which of *slots* the teacher has at hand of others, or else marked last."""
+    own = slots.filter(holder=teacher)
     at_hand = own.filter(~Q(planned=teacher) | Q(planned=None), lease_until__gt=now, marked=False)
     marks = Mark.objects.filter(teacher=teacher, slot__in=own.filter(marked=True)).order_by("-id")
     return (
