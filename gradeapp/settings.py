@@ -165,15 +165,12 @@ MFA_ADAPTER = "gradeapp.accounts.adapter.FactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Gradeapp"
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEMO or DEBUG
-MFA_FORMS = {
-    "authenticate": "gradeapp.accounts.forms.CodeForm",
-    "reauthenticate": "gradeapp.accounts.forms.ConfirmCodeForm",
-    "activate_totp": "gradeapp.accounts.forms.AppForm",
-    "add_webauthn": "gradeapp.accounts.forms.KeyForm",
-    "authenticate_webauthn": "gradeapp.accounts.forms.KeyLoginForm",
-    "reauthenticate_webauthn": "gradeapp.accounts.forms.ConfirmKeyForm",
-    "edit_webauthn": "gradeapp.accounts.forms.KeyNameForm",
-}
+_FORMS = {
+    "authenticate": "CodeForm", "reauthenticate": "ConfirmCodeForm", "activate_totp": "AppForm",
+    "authenticate_webauthn": "KeyLoginForm", "reauthenticate_webauthn": "ConfirmKeyForm",
+    "add_webauthn": "KeyForm", "edit_webauthn": "KeyNameForm",
+}  # fmt: skip
+MFA_FORMS = {name: f"gradeapp.accounts.forms.{form}" for name, form in _FORMS.items()}
 USERSESSIONS_ADAPTER = "gradeapp.accounts.adapter.SessionsAdapter"
 SOCIALACCOUNT_ADAPTER = "gradeapp.accounts.single_sign_on.SocialAdapter"
 # A link, not a form: the CSP lets no form lead to another site.

@@ -33,7 +33,6 @@ from evaluations.models.marking import (
     FinalMarkSource,
     Mark,
     PointMark,
-    SeedAnswer,
     Slot,
 )
 from evaluations.models.pasting import PasteList
@@ -50,6 +49,7 @@ from evaluations.models.rounds import (
 from evaluations.models.run_counts import RunCount
 from evaluations.models.runs import Attempt, Endpoint, Job, LanguageModel, Run, StepReply
 from evaluations.models.samples import MarkingSample
+from evaluations.models.seed_answers import SeedAnswer
 from evaluations.models.spending import Spending, SpendingCap
 from evaluations.models.workers import RunWorker, Worker
 

@@ -216,6 +216,7 @@ def test_a_first_login_that_does_not_pass_the_second_step_connects_nobody(
     assert not SocialAccount.objects.exists()
 
 
+@pytest.mark.django_db
 def test_nobody_adds_to_what_is_asked_of_the_provider(provider: type[Provider]) -> None:
     page = "/account/oidc/sso/login/"
     away = Client().get(f"{page}?auth_params=redirect_uri%3Dhttp%3A%2F%2Fevil.test%2F")["Location"]

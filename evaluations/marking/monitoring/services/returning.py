@@ -49,12 +49,8 @@ def return_marks(
     BadInput where there are no others, or for the same teacher who has left the round.
     """
     check_open(marking_round)
-    if not to_others and marking_round.pool.filter(teacher=teacher, left_at__isnull=False):
-        raise BadInput(
-            _("%(name)s has left the round. Return the marks to other teachers.")
-            % {"name": teacher},
-            code="left",
-        )
+    if not to_others:
+        _check_there(marking_round, teacher)
     with transaction.atomic():
         slots = slots_to_return(marking_round, teacher, choice)
         checks = checks_to_return(marking_round, teacher, choice)
@@ -96,6 +92,16 @@ def check_open(marking_round: MarkingRound) -> None:
     if marking_round.status == RoundStatus.CLOSED:
         raise Conflict(
             _("The round is closed. Its marks can no longer be changed."), code="round_closed"
+        )
+
+
+def _check_there(marking_round: MarkingRound, teacher: User) -> None:
+    """Raise BadInput for a teacher who has left the round."""
+    if marking_round.pool.filter(teacher=teacher, left_at__isnull=False):
+        raise BadInput(
+            _("%(name)s has left the round. Return the marks to other teachers.")
+            % {"name": teacher},
+            code="left",
         )
 
 
