@@ -59,13 +59,16 @@ def test_what_is_at_hand_comes_back_first(teacher: User, other_teacher: User) ->
 
 def test_a_lease_keeps_others_out_until_it_ends(teacher: User, other_teacher: User) -> None:
     made = small_round([teacher, other_teacher], 1, scheme=Scheme.SINGLE)
-    held = claimed(teacher, made)
+    own = Slot.objects.get(answer__round=made).planned
+    (other,) = {teacher, other_teacher} - {own}
+    held = claimed(own, made)
     assert held.lease_until == later(30)
-    assert claim_next(other_teacher, round=made, now=later(29)) is None
-    empty = why_empty(other_teacher, made, later(29))
+    assert claim_next(other, round=made, now=later(29)) is None
+    empty = why_empty(other, made, later(29))
     assert (empty.reason, empty.until) == (EmptyReason.LEASED, later(30))
-    assert claimed(other_teacher, made, later(30)) == held
-    assert claim_next(teacher, round=made, now=later(31)) is None
+    assert claimed(other, made, later(30)) == held
+    assert claim_next(own, round=made, now=later(31)) is None
+    assert why_empty(own, made, later(31)).reason is EmptyReason.ALL_DONE, "it was theirs"
 
 
 def test_an_abandoned_response_keeps_the_draft_of_its_teacher(
