@@ -548,8 +548,11 @@ def test_who_gets_a_response_that_another_marked_sees_nothing_of_it(
     assert told[0] == told[1]
 
 
-@pytest.mark.parametrize("begun", [0, 8, 100], ids=["not begun", "half way", "through"])
-@pytest.mark.parametrize("place", [0, 3])
+@pytest.mark.parametrize(
+    ("begun", "place"),
+    [(0, 0), (0, 3), (8, 3), (100, 3)],
+    ids=["not begun, first", "not begun", "half way", "through"],
+)
 def test_checks_are_gone_as_often_as_responses(
     begun: int,
     place: int,
@@ -566,7 +569,7 @@ def test_checks_are_gone_as_often_as_responses(
     people = [teacher, other_teacher, third_teacher, fourth_teacher]
     whose, helper = people[place], people[1]
     gone, of = Counter[bool](), Counter[bool]()
-    for seed in range(3):
+    for seed in range(5):
         made = small_round(people, 60, hidden_seed=seed)
         own = with_checks(made, whose, *range(0, 30, 2))
         for person in set(people) - {whose, helper}:
@@ -586,6 +589,6 @@ def test_checks_are_gone_as_often_as_responses(
             of[is_check] += 1
             gone[is_check] += slot.passed_with is not None or slot.marked
     rates = [gone[kind] / of[kind] for kind in (False, True)]
-    assert min(of.values()) == 45
+    assert min(of.values()) == 75
     assert abs(rates[0] - rates[1]) < 0.25, rates
-    assert min(rates) > 0.15
+    assert min(rates) > 0.12, rates
