@@ -1,0 +1,64 @@
+"""A security key in a real browser: added, used to log in and to confirm, and said to be wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from playwright.sync_api import Page, expect
+
+from gradeapp.accounts.models import User
+from tests.browser.conftest import Site
+from tests.factories import PASSWORD
+
+KEY = {"protocol": "ctap2", "transport": "usb", "hasUserVerification": True,
+       "isUserVerified": True, "automaticPresenceSimulation": True}  # fmt: skip
+
+
+def with_key(page: Page) -> None:
+    """Give the browser of *page* a virtual security key."""
+    tools = page.context.new_cdp_session(page)
+    tools.send("WebAuthn.enable")
+    tools.send("WebAuthn.addVirtualAuthenticator", {"options": KEY})
+
+
+@pytest.fixture
+def insecure(settings: Any) -> None:
+    """Keys work on loopback without HTTPS, as in the demo."""
+    settings.MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = True
+
+
+def test_a_key_is_added_used_and_a_wrong_one_is_said(
+    site: Site, admin: User, insecure: None
+) -> None:
+    page = site.open()
+    with_key(page)
+    site.log_in(page, admin)
+    page.goto("/account/second-factor/webauthn/add/")
+    page.fill("input[name=password]", PASSWORD)
+    page.press("input[name=password]", "Enter")
+    page.get_by_role("button", name="Add key").click()
+    page.wait_for_url(lambda url: "/add/" not in url)
+    assert Authenticator.objects.filter(user=admin, type="webauthn").count() == 1
+    page.context.clear_cookies()
+    page.goto("/login/")
+    page.fill("input[name=username]", admin.username)
+    page.fill("input[name=password]", PASSWORD)
+    page.press("input[name=password]", "Enter")
+    expect(page.get_by_role("heading", name="Second step")).to_be_visible()
+    page.evaluate("""() => {
+        const field = document.querySelector('input[name=credential]');
+        field.value = '{"id": 5}';
+        field.form.submit();
+    }""")
+    expect(page.get_by_text("This security key does not fit")).to_be_visible()
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="Use a security key").click()
+    page.wait_for_url(lambda url: "second-factor" not in url and "/login/" not in url)
+    expect(page.get_by_text(admin.display_name).first).to_be_visible()
+    page.goto("/account/second-factor/webauthn/reauthenticate/")
+    page.get_by_role("button", name="Use a security key").click()
+    page.wait_for_url(lambda url: "reauthenticate" not in url)
