@@ -494,6 +494,11 @@ def test_a_check_is_lost_to_who_helped_and_to_nobody_else(
         slot = claimed(third_teacher, made, later(1))
     check = passed.filter(passed_with=slot).first()
     assert check is not None
+    # Its own teacher puts it aside first: the place of the check stays as it is.
+    Slot.objects.filter(pk=slot.pk).update(holder=other_teacher, lease_until=later(90))
+    assert skip(slot, other_teacher, now=later(59))
+    check.refresh_from_db()
+    assert check.skipped_at is None
     give_to(slot, other_teacher, later(60))
     assert check in slots_open_to(teacher, made, now=later(61))
 

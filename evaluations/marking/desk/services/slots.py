@@ -107,7 +107,7 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
             return False
         if before.holder_id is not None and before.holder_id != teacher.pk:
             note_shown([(before, before.holder_id)], now)
-            _bring_back(before.pk)
+            _bring_back(before.pk, before.holder_id)
         if before.planned_id != teacher.pk:
             offer = {"helping": True, "extra": is_extra(before), "at": now}
             HelpOffer.objects.update_or_create(
@@ -147,10 +147,11 @@ def pass_by(slots: Sequence[Claimable], helper: User, taken: int | None, *, now:
                 note_shown([(before, before.holder_id)], now)
 
 
-def _bring_back(taken: int, **fields: datetime) -> None:
-    """Give back what was passed with the slot *taken*, which is back itself."""
-    Slot.objects.filter(passed_with=taken, marked=False).update(**NOT_PASSED, **fields)
-    PartnerPassed.objects.filter(passed_with=taken).delete()
+def _bring_back(taken: int, helper: int, **fields: datetime) -> None:
+    """Give back what *helper* passed with the slot *taken*, which is back itself."""
+    gone = Slot.objects.filter(passed_with=taken, passed_by=helper, marked=False)
+    gone.update(**NOT_PASSED, **fields)
+    PartnerPassed.objects.filter(passed_with=taken, helper=helper).delete()
 
 
 def _went_with(slot: Slot, helper: User, taken: int | None, now: datetime) -> int | None:
@@ -207,7 +208,7 @@ def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
     with transaction.atomic():
         if not SLOT.release(row, teacher, skipped_at=now):
             return False
-        _bring_back(slot.pk, skipped_at=now)
+        _bring_back(slot.pk, teacher.pk, skipped_at=now)
     note_shown([(slot, teacher.pk)], now)
     return True
 
