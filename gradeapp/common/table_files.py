@@ -22,6 +22,7 @@ import xlsxwriter
 
 from gradeapp.common.csv_cells import BOM, Cell, cell
 from gradeapp.common.tables import Table
+from gradeapp.common.workbook_text import write_text
 
 Row = Sequence[Cell]
 Columns = Mapping[str, type]
@@ -196,7 +197,7 @@ def _new_page(book: Any, columns: Columns, bold: Any) -> Any:
     page = book.add_worksheet()
     page.freeze_panes(1, 0)
     for place, name in enumerate(columns):
-        page.write_string(0, place, name, bold)
+        write_text(page, 0, place, name, bold)
     return page
 
 
@@ -205,9 +206,9 @@ def _write_cell(page: Any, row: int, place: int, value: Cell, quoted: Any) -> No
         return
     if isinstance(value, str):
         text = value if len(value) <= CELL_OF_WORKBOOK // 2 else _fitting(value)
-        page.write_string(row, place, _encodable(text), quoted)
+        write_text(page, row, place, _encodable(text), quoted)
     elif isinstance(value, int) and abs(value) >= EXACT:
-        page.write_string(row, place, str(value), quoted)
+        write_text(page, row, place, str(value), quoted)
     elif not math.isfinite(value):
         raise ValueError("a number in a table must be finite")
     else:

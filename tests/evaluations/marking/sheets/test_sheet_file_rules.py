@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+from dataclasses import replace
 from decimal import Decimal
 
 import openpyxl
@@ -27,6 +28,8 @@ WORDS = SheetWords(
 )
 POINTS = (ScoringPoint("names the law", D(3)), ScoringPoint("solves it", D("4.5"), group=1))
 DANGEROUS = ['=HYPERLINK("http://x","y")', "+1", "-2+3", "@SUM(1)", "＝1+1", "\u200b=1", "\t=1"]
+# What the library would copy into the file unescaped: a row more, and a file that nobody can open.
+MARKUP = ["<r><t>a</t></r></si><si><t>b</t></si><si><r><t>.</t></r>", "<r></is></c> & <r></r>"]
 
 
 def item(text: str = "an answer", points: tuple[ScoringPoint, ...] = POINTS) -> BlindItem:
@@ -62,6 +65,14 @@ def test_the_columns_and_the_cells_of_a_sheet() -> None:
         ("R-0001", "What falls?", "A ball.", rubric, "one", None, None, *empty, 0, *identity),
         ("R-0001", "What falls?", "A ball.", "", "two", "–", "–", *empty, 3, *identity),
     )
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_text_that_looks_like_the_file_itself_is_text(text: str) -> None:
+    words = replace(WORDS, how_to=(text,))
+    rows = list(page_of(sheet_xlsx("S", lines(text, "next"), words)).iter_rows(min_row=2))
+    assert [row[4].value for row in rows] == [text, "next"]
+    assert all(row[4].quotePrefix for row in rows)
 
 
 @pytest.mark.parametrize("text", DANGEROUS)
