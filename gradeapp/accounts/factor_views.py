@@ -6,12 +6,23 @@ from typing import Any
 
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.views import DeactivateTOTPView
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView, RemoveWebAuthnView
 from django.db import transaction
 from django.http import HttpResponse
 
 from gradeapp.accounts.models import User
+
+
+class AddApp(ActivateTOTPView):
+    """Add the authenticator app. The code that adds it is used by that, as one of a login is."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Add it, then take the code."""
+        response = super().form_valid(form)
+        app = Authenticator.objects.get(user=self.request.user, type=Authenticator.Type.TOTP)
+        app.wrap().validate_code(form.cleaned_data["code"])
+        return response
 
 
 class RemoveApp(DeactivateTOTPView):

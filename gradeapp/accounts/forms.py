@@ -31,6 +31,7 @@ from gradeapp.accounts.throttle import (
 )
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.name_checks import validate_plain_name
 
 
 class LoginForm(AuthenticationForm):
@@ -158,6 +159,14 @@ class ConfirmKeyForm(KeyLoginForm, ReauthenticateWebAuthnForm):
     """A security key again, before something that needs it."""
 
 
+def key_name(*, required: bool) -> forms.CharField:
+    """A field for the name by which a person tells their keys apart."""
+    checks = [validate_plain_name]
+    return forms.CharField(
+        label=_("Name of the key"), required=required, max_length=100, validators=checks
+    )
+
+
 class KeyForm(AddWebAuthnForm):
     """Add a security key or passkey."""
 
@@ -166,10 +175,10 @@ class KeyForm(AddWebAuthnForm):
     def clean(self) -> Any:
         return ceremony(super().clean)
 
-    name = forms.CharField(label=_("Name of the key"), required=False, max_length=100)
+    name = key_name(required=False)
 
 
 class KeyNameForm(EditWebAuthnForm):
     """Rename a security key or passkey."""
 
-    name = forms.CharField(label=_("Name of the key"), max_length=100)
+    name = key_name(required=True)

@@ -5,7 +5,7 @@ from django.contrib.auth import views
 from django.urls import include, path
 
 from gradeapp.accounts import people_views
-from gradeapp.accounts.factor_views import ConfirmByKey, RemoveApp, RemoveKey
+from gradeapp.accounts.factor_views import AddApp, ConfirmByKey, RemoveApp, RemoveKey
 from gradeapp.accounts.single_sign_on import end_sign_on, start_sign_on
 from gradeapp.accounts.token_views import token_revoke, tokens
 from gradeapp.accounts.views import LoginView, LogoutView, PasswordView
@@ -30,6 +30,7 @@ urlpatterns = [
     # Names that allauth asks for
     path("login/", LoginView.as_view(), name="account_login"),
     path("account/confirm/", reauthenticate, name="account_reauthenticate"),
+    path("account/second-factor/totp/activate/", AddApp.as_view(), name="mfa_activate_totp"),
     path("account/second-factor/totp/deactivate/", RemoveApp.as_view(), name="mfa_deactivate_totp"),
     path(
         "account/second-factor/webauthn/keys/<int:pk>/remove/",

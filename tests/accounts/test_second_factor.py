@@ -27,13 +27,19 @@ def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auth, "time", SimpleNamespace(time=lambda: now))
 
 
-def code_of(secret: str, steps: int = 0) -> str:
+def next_code() -> None:
+    """Set that clock to the next code of the apps."""
+    now = auth.time.time()
+    auth.time.time = lambda: now + 30  # type: ignore[assignment]
+
+
+def code_of(secret: str) -> str:
     """The code of an authenticator app, by the independent implementation of the test."""
     import base64
     import hashlib
     import hmac
 
-    count = int(auth.time.time()) // 30 + steps
+    count = int(auth.time.time()) // 30
     digest = hmac.new(base64.b32decode(secret), count.to_bytes(8, "big"), hashlib.sha1).digest()
     at = digest[-1] & 15
     return f"{(int.from_bytes(digest[at : at + 4], 'big') & 0x7FFFFFFF) % 10**6:06d}"
@@ -75,6 +81,9 @@ def test_an_app_a_login_a_replay_and_a_recovery_code(admin: User) -> None:
     client = first_step()
     page = "/account/second-factor/authenticate/"
     assert "The code is wrong" in client.post(page, {"code": "123456"}).text
+    used = client.post(page, {"code": code_of(secret)})
+    assert "The code is wrong" in used.text, "it has added the app"
+    next_code()
     code = code_of(secret)
     assert client.post(page, {"code": code})["Location"] == "/runs/"
     assert client.session["_auth_user_id"] == str(admin.pk)
