@@ -83,6 +83,9 @@ class MarkingRound(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
+    form_key = models.UUIDField(
+        null=True, unique=True, editable=False, help_text="of the form that made it"
+    )
 
     class Meta:
         ordering = ["-id"]

@@ -10,6 +10,7 @@ import hashlib
 import secrets
 from collections.abc import Iterable
 from datetime import timedelta
+from uuid import UUID
 
 from django.contrib.auth.models import Group
 from django.db import DataError, IntegrityError, models, transaction
@@ -19,7 +20,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import AccessLink, LinkKind, User
-from gradeapp.accounts.people import check_may_change, check_roles
+from gradeapp.accounts.people import check_may_change, check_roles, one_change_of_people_at_a_time
 from gradeapp.accounts.roles import (
     OPEN_WHILE_MARKING,
     Capability,
@@ -44,13 +45,24 @@ class Gone(Refusal):
 
 
 @transaction.atomic
-def invite(name: str, roles: Iterable[Role], *, email: str = "", acting_user: User) -> str:
+def invite(
+    name: str,
+    roles: Iterable[Role],
+    *,
+    email: str = "",
+    acting_user: User,
+    form_key: UUID | None = None,
+) -> str:
     """The token of an invitation for *name*, valid for 72 hours; shown once, never stored.
 
+    A form that is sent again has the same *form_key*, and ends the open invitation that it made.
     Raises BadInput for roles that do not go together, a name that can pass for another, and
-    (``email``) the address of somebody who has an account.
+    (``email``) the address of somebody who has an account; Conflict if that invitation was used.
     """
     roles = list(roles)
+    if form_key is not None:
+        one_change_of_people_at_a_time()
+        _end_earlier(form_key, acting_user)
     check_roles([role.value for role in roles])
     check_name_is_plain(name)
     has_it = User.objects.filter(email__iexact=email).first() if email else None
@@ -65,9 +77,19 @@ def invite(name: str, roles: Iterable[Role], *, email: str = "", acting_user: Us
         display_name=name,
         email=email,
         roles=[role.value for role in roles],
+        form_key=form_key,
     )
     record(Tag.INVITED, link, actor=acting_user, name=name, roles=link.roles, email=email)
     return token
+
+
+def _end_earlier(form_key: UUID, acting_user: User) -> None:
+    """Withdraw the open invitation that *acting_user* made by the same form."""
+    made = AccessLink.objects.filter(form_key=form_key, created_by=acting_user)
+    if made.exclude(used_at=None).exists():
+        raise Conflict(_("The link of this form was used already. Open the form again."))
+    for link in made & open_links(LinkKind.INVITATION):
+        withdraw(link, acting_user=acting_user)
 
 
 @transaction.atomic

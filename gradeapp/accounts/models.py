@@ -105,6 +105,8 @@ class AccessLink(models.Model):
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)
+    # Of the form that made an invitation; sent again, it makes another link and ends this one
+    form_key = models.UUIDField(null=True, db_index=True)
 
     class Meta:
         constraints = [known("link_kind_known", kind=LinkKind)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,7 +35,7 @@ from gradeapp.accounts.session_rules import suspend
 from gradeapp.accounts.tasks import send_reset_link
 from gradeapp.accounts.throttle import Throttled, client_address, fail, reserve, reset_limits
 from gradeapp.common.name_checks import validate_plain_name
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.start_rules import LOOPBACK_HOSTS
 
 PER_PAGE = 50
@@ -89,6 +90,7 @@ class InviteForm(RolesForm):
         required=False,
         help_text=_("For single sign-on and forgotten passwords."),
     )
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)
     field_order = ["name", "email", "roles"]
 
 
@@ -156,11 +158,12 @@ def invite(request: MemberRequest) -> HttpResponse:
     """Make an invitation; its link is shown once."""
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        name, roles = form.cleaned_data["name"], form.cleaned_data["roles"]
-        email = form.cleaned_data["email"]
+        given = form.cleaned_data
+        name, roles, email = given["name"], given["roles"], given["email"]
+        by = {"acting_user": request.user, "form_key": given["key"]}
         try:
-            token = links.invite(name, roles, email=email, acting_user=request.user)
-        except BadInput as refusal:
+            token = links.invite(name, roles, email=email, **by)
+        except (BadInput, Conflict) as refusal:
             form.add_error("email" if refusal.code == "email" else None, str(refusal))
         else:
             address = request.build_absolute_uri(reverse("invitation", args=[token]))

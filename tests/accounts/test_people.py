@@ -182,6 +182,19 @@ def test_an_invitation_used_ten_times_at_once_makes_one_account() -> None:
     assert User.objects.filter(username__startswith="name").count() == 1
 
 
+def test_a_form_that_is_sent_again_leaves_one_invitation_open(admin: User) -> None:
+    """Its link is shown once: each time there is a new one, and the one before it ends."""
+    client = logged_in(admin)
+    key = str(client.get("/people/invite/").context["form"]["key"].value())
+    first, last = (invitation_from(client, key=key) for _ in range(2))
+    assert Client().get(first).status_code == 410
+    assert len(client.get("/people/").context["invitations"]) == 1
+    assert use(last).status_code == 302
+    sent = {"name": "Li Hua", "roles": ["teacher"], "key": key}
+    assert "was used already" in client.post("/people/invite/", sent).text
+    assert not client.get("/people/").context["invitations"]
+
+
 def test_invitations_end_after_72_hours_and_when_withdrawn(admin: User) -> None:
     client = logged_in(admin)
     old, withdrawn = invitation_from(client), invitation_from(client)

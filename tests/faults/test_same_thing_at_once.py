@@ -18,15 +18,19 @@ from django.utils import timezone
 from evaluations.facts.params import ReportParams
 from evaluations.llm.budget import Budget
 from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.round_planning import plan_round_once
+from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.services.finalizing import finalize_due
-from evaluations.models import Attempt, Export, FinalMark, Job, Mark, Run
+from evaluations.models import Attempt, Export, FinalMark, Job, Mark, MarkingRound, Run
 from evaluations.reports.services.export_jobs import start_export
 from evaluations.reports.services.exports import Asked
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import claim_jobs
 from evaluations.runs.services.runs import start_run
+from evaluations.schemes import Scheme
 from gradeapp.accounts import links
-from gradeapp.accounts.models import User
+from gradeapp.accounts.models import LinkKind, User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import Refusal
 from tests.evaluations.marking_world import (
@@ -34,7 +38,9 @@ from tests.evaluations.marking_world import (
     give,
     held_slot,
     later,
+    responses_to,
     small_round,
+    subjective_question,
 )
 from tests.evaluations.run_world import scripted_endpoint
 from tests.factories import PASSWORD, make_dataset, make_question, make_task, make_user
@@ -64,7 +70,7 @@ def at_once(site: Site, call: Callable[[int], Any]) -> Counter[str]:
 
 
 def test_each_of_them_makes_one_row(site: Site, fault_row: FaultRow) -> None:
-    """R52: a run, a claim, a mark, a final mark, a person by an invitation, and an export file."""
+    """R52: a run, a claim, a mark, a final mark, a round, an invitation, its person, an export."""
     admin = make_user(Role.ADMIN, "ada")
     token = links.invite("Li Hua", [Role.TEACHER], acting_user=admin)
     teachers = [make_user(Role.TEACHER) for _ in range(2)]
@@ -77,6 +83,9 @@ def test_each_of_them_makes_one_row(site: Site, fault_row: FaultRow) -> None:
     key, now = uuid.uuid4(), timezone.now()
     points = (Decimal(1), Decimal(1), Decimal(1))
     asked = Asked("scores", ReportParams("asked"))
+    marked = tuple(one.run_id for one in responses_to(subjective_question(), 1))
+    settings = RoundSettings(name="again", random_seed=1, scheme=Scheme.TWO_AND_LEAD)
+    form_key = uuid.uuid4()
     with ScriptedServer() as server:
         endpoint = scripted_endpoint(server)
         run = start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None)
@@ -101,7 +110,16 @@ def test_each_of_them_makes_one_row(site: Site, fault_row: FaultRow) -> None:
         def export(_number: int) -> Export:
             return start_export(asked, acting_user=admin)
 
-        told = {call.__name__: at_once(site, call) for call in (start, claim, save, join, export)}
+        def plan(_number: int) -> MarkingRound:
+            given = {"responses": ResponseChoice(runs=marked), "teachers": teachers}
+            return plan_round_once(form_key, settings, acting_user=admin, **given)
+
+        def invite(_number: int) -> str:
+            given = {"acting_user": admin, "form_key": form_key}
+            return links.invite("Wang Fang", [Role.TEACHER], **given)
+
+        makers = (start, claim, save, join, export, plan, invite)
+        told = {call.__name__: at_once(site, call) for call in makers}
         give(answer, teachers[1], ["1", "1", "1"])
         told["finalize"] = at_once(site, lambda _number: finalize_due(made, now=later(2)))
     rows = {
@@ -110,12 +128,14 @@ def test_each_of_them_makes_one_row(site: Site, fault_row: FaultRow) -> None:
         "save": Mark.objects.filter(slot=slot).count(),
         "join": User.objects.filter(username__startswith="name").count(),
         "export": Export.objects.count(),
+        "plan": MarkingRound.objects.filter(name="again").count(),
+        "invite": links.open_links(LinkKind.INVITATION).count(),
         "finalize": FinalMark.objects.filter(answer=answer).count(),
     }
     fault_row(
         "R52",
         f"{THREADS} threads at once start a run, claim its jobs, save a mark, use an invitation, "
-        "ask for an export and finalize a mark",
+        "ask for an export, send the form of a round and of an invitation, and finalize a mark",
         database=", ".join(f"{name}: {number:g} row" for name, number in rows.items()),
     )
     assert set(rows.values()) == {1}, (rows, told)

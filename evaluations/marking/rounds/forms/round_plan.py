@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
@@ -81,6 +82,7 @@ def boxes(label: Any, coerce: Any = str) -> forms.TypedMultipleChoiceField:
 class PlanForm(forms.Form):
     """A round to be. What cannot work is the service's to refuse."""
 
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)
     name = forms.CharField(label=_("Name"), max_length=100)
     runs = RunsField(
         label=_("Runs to be marked"),

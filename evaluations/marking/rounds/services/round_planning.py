@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
+from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from evaluations.facts.looks import PLAN, record_views, refuse_who_knows
 from evaluations.marking.rounds.rules.aliases import draw_numbers, highest_alias
@@ -53,6 +55,22 @@ BATCH = 1000
 FINEST = Decimal("0.0001")
 
 
+def plan_round_once(form_key: UUID, settings: RoundSettings, **given: Any) -> MarkingRound:
+    """Plan a round as ``plan_round`` does; a form that is sent again gives the round it made.
+
+    *form_key* is that of the form as it was opened, also where it is sent several times at once.
+    """
+    rounds = MarkingRound.objects.filter(form_key=form_key)
+    if made := rounds.first():
+        return made
+    try:
+        return plan_round(settings, form_key=form_key, **given)
+    except IntegrityError:
+        if made := rounds.first():
+            return made
+        raise
+
+
 def plan_round(
     settings: RoundSettings,
     *,
@@ -60,6 +78,7 @@ def plan_round(
     teachers: Sequence[User],
     acting_user: User | None,
     now: datetime | None = None,
+    form_key: UUID | None = None,
 ) -> MarkingRound:
     """Plan a round: freeze what is marked, under which key, rubric and tolerance.
 
@@ -90,6 +109,7 @@ def plan_round(
             ),
             status=RoundStatus.PLANNED,
             created_by=acting_user,
+            form_key=form_key,
             **settings.columns(),
         )
         RoundTeacher.objects.bulk_create(

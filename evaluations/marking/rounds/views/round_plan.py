@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from django.contrib import messages
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from evaluations.marking.rounds.forms.round_plan import PlanForm
 from evaluations.marking.rounds.selectors.round_choice import contents_of
 from evaluations.marking.rounds.selectors.round_preview import preview_of
-from evaluations.marking.rounds.services.round_planning import plan_round
+from evaluations.marking.rounds.services.round_planning import plan_round_once
 from evaluations.marking.rounds.services.round_settings import too_few_teachers
 from evaluations.marking.rules.seed_answers import DEFAULT_CADENCE
 from evaluations.schemes import Scheme
@@ -40,7 +41,8 @@ def new_round(request: MemberRequest) -> HttpResponse:
     wants_load = "preview" in request.POST
     if request.method == "POST" and not wants_load and form.is_valid():
         try:
-            made = plan_round(
+            made = plan_round_once(
+                form.cleaned_data["key"] or uuid.uuid4(),
                 form.settings(),
                 responses=form.choice(),
                 teachers=list(form.cleaned_data["teachers"]),

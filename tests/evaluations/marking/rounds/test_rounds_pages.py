@@ -168,6 +168,19 @@ def test_the_load_is_said_before_the_round_is_planned(
     assert MarkingRound.objects.count() == 0
 
 
+def test_a_form_that_is_sent_again_leads_to_the_round_it_made(
+    lead: User, teacher: User, other_teacher: User
+) -> None:
+    client = logged_in(lead)
+    key = str(client.get(reverse("rounds:new")).context["form"]["key"].value())
+    sent = form_for([teacher, other_teacher], key=key)
+    places = {client.post(reverse("rounds:new"), sent)["Location"] for _ in range(3)}
+    assert places == {reverse("rounds:round", args=[MarkingRound.objects.get().public_id])}
+    del sent["key"]
+    client.post(reverse("rounds:new"), sent)
+    assert MarkingRound.objects.count() == 2, "another form makes another round"
+
+
 @pytest.mark.parametrize(
     ("twice", "repeat_percent", "warned"),
     [
