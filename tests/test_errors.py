@@ -8,11 +8,15 @@ from typing import NoReturn
 import pytest
 from django.conf import settings
 from django.db import OperationalError, connection
+from django.test import RequestFactory
 
 from gradeapp.accounts.models import User
+from gradeapp.content_types import is_utf_8
+from gradeapp.wsgi import application
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import small_round
 
+CHARSETS = ("punycode", "idna", "undefined", "zlib_codec", "rot13", "utf-16", "gbk", "nonsense")
 SECRET = "SELECT password FROM /srv/secret"
 
 
@@ -43,6 +47,33 @@ def test_an_unexpected_error_shows_no_secret(
     assert ("Retry-After" in page.headers) == (status == 503)
     if address.startswith("/api/"):
         assert set(page.json()) == {"code", "detail"}
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        *(f"multipart/form-data; boundary=x; charset={name}" for name in CHARSETS),
+        *(f"multipart/form-data; boundary=x; a*={name}''b" for name in CHARSETS),
+        'text/plain; charset="PunyCode"',
+    ],
+)
+def test_a_request_in_another_charset_is_refused_before_it_is_read(content_type: str) -> None:
+    """Nobody's login, and the decoder of ``punycode`` takes minutes for a megabyte."""
+    body = b"--x\r\nContent-Disposition: form-data; name=a\r\n\r\ne28h" + b"a" * 10**6
+    environ = RequestFactory().generic("POST", "/login/", body).environ
+    said: list[str] = []
+    parts = application(
+        environ | {"CONTENT_TYPE": content_type}, lambda status, headers: said.append(status)
+    )
+    assert (said, list(parts)) == (["400 Bad Request"], [b"Send text in UTF-8.\n"])
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["", "application/json", "text/plain; charset=UTF-8", 'multipart/form-data; boundary="a(b"'],
+)
+def test_a_request_in_utf_8_is_read(content_type: str) -> None:
+    assert is_utf_8(content_type)
 
 
 def test_what_no_database_stores_is_replaced_in_forms_and_addresses(
