@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -119,6 +120,17 @@ def check_bind(host: str, *, demo: bool, debug: bool, proxies: int) -> None:
             f"Others would reach {host or 'every address'} without HTTPS. Listen on 127.0.0.1, or "
             "put a proxy in front and set GRADEAPP_PROXIES (docs/operations.md)."
         )
+
+
+def check_issuer(address: str) -> str:
+    """Return *address*, of a provider of single sign-on; its answers must come as they were sent.
+
+    Raises ImproperlyConfigured for one without TLS that is not on this machine.
+    """
+    parts = urlsplit(address)
+    if address and parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+        raise ImproperlyConfigured("OIDC_ISSUER must be an https:// address.")
+    return address
 
 
 def check_field_keys(keys: list[str]) -> None:

@@ -34,10 +34,11 @@ SIGN_ON = "sign_on"
 # How long a login may stay at the provider.
 SIGN_ON_SECONDS = 1800
 NOT_WORKED = gettext_lazy("The single sign-on did not work. Start again from the login page.")
-# What allauth raises for answers of other forms, the last for a name that is too long.
+# What allauth raises for answers of other forms, the last ones for times without a date (also an
+# OSError) and for a name that is too long.
 UNUSABLE = (
     *(RequestException, LookupError, TypeError, ValueError, AttributeError, RecursionError),
-    ImproperlyConfigured,
+    *(OSError, OverflowError, ImproperlyConfigured),
 )
 logger = logging.getLogger(__name__)
 
@@ -53,8 +54,8 @@ class SocialAdapter(DefaultSocialAccountAdapter):
             return
         found = [
             user
-            for email in _verified(sociallogin)
-            for user in User.objects.filter(email__iexact=email)
+            for address in sociallogin.email_addresses
+            for user in User.objects.filter(email__iexact=address.email)
             if user.may_log_in and user.email.isascii()
         ]
         if len(found) != 1:
@@ -73,11 +74,18 @@ class SocialAdapter(DefaultSocialAccountAdapter):
         request.session[SIGN_ON] = [str(found[0].pk), account.provider, account.uid]
 
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: Any) -> Any:
-        """Raise BadInput unless the provider names the person by what can be stored."""
-        said = sociallogin.account.extra_data
-        sub = (said.get("userinfo") or said.get("id_token") or said)["sub"]
-        if not isinstance(sub, str) or not sub or UNSTORABLE.search(sub):
+        """Raise BadInput unless the ID token names the person, by what can be stored.
+
+        What the provider says beside it must be of the same person (OpenID Connect Core, 5.3.2).
+        Of all that only the verified mail addresses are kept, until the login is over.
+        """
+        account = sociallogin.account
+        token, beside = account.extra_data["id_token"], account.extra_data["userinfo"]
+        sub = token["sub"]
+        if not isinstance(sub, str) or not sub or UNSTORABLE.search(sub) or beside["sub"] != sub:
             raise BadInput(NOT_WORKED)
+        sociallogin.email_addresses = _verified(sociallogin, beside.get("email"))
+        account.extra_data = {}
         return super().populate_user(request, sociallogin, data)
 
     def on_authentication_error(self, *args: Any, **kwargs: Any) -> None:
@@ -85,16 +93,15 @@ class SocialAdapter(DefaultSocialAccountAdapter):
         raise BadInput(NOT_WORKED)
 
 
-def _verified(sociallogin: Any) -> list[str]:
+def _verified(sociallogin: Any, written: object) -> list[Any]:
     """Return the mail addresses that the provider has verified: ``true``, and nothing like it.
 
-    An address in other letters (KELVIN SIGN for k) is another one, though equal in lower case.
+    An address in other letters (KELVIN SIGN for k, as *written*) is another one, though equal in
+    lower case.
     """
-    said = sociallogin.account.extra_data
-    written = (said.get("userinfo") or said).get("email")
     if not isinstance(written, str) or not written.isascii():
         return []
-    return [one.email for one in sociallogin.email_addresses if one.verified is True and one.email]
+    return [one for one in sociallogin.email_addresses if one.verified is True and one.email]
 
 
 def connect_sign_on(request: HttpRequest, user: User) -> None:

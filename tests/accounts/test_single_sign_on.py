@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import jwt
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -23,12 +25,16 @@ from gradeapp.accounts.people import remove_factors
 from gradeapp.accounts.tasks import forget_sessions
 from gradeapp.audit.models import AuditEntry
 
+NO_TOKEN: dict[str, Any] = {}
+KEY = "k" * 32
+
 
 class Provider(BaseHTTPRequestHandler):
     """The three answers of an OpenID Connect provider that a login needs."""
 
     person: Any = {}
     instead: dict[str, bytes] = {}  # answers by a part of the address
+    token: dict[str, Any] = {}  # said in the ID token
 
     def do_GET(self) -> None:
         base = f"http://127.0.0.1:{self.server.server_address[1]}"
@@ -43,7 +49,12 @@ class Provider(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self.answer({"access_token": "t", "token_type": "Bearer", "expires_in": 60})
+        base = f"http://127.0.0.1:{self.server.server_address[1]}"
+        sub = type(self).person.get("sub")
+        said = {"iss": base, "aud": "gradeapp", "exp": time.time() + 60, "sub": sub}
+        token = jwt.encode(said | type(self).token, KEY, algorithm="HS256")
+        answer = {"access_token": "t", "token_type": "Bearer", "expires_in": 60}
+        self.answer(answer | ({} if type(self).token is NO_TOKEN else {"id_token": token}))
 
     def answer(self, body: dict[str, Any]) -> None:
         self.send_response(200)
@@ -78,16 +89,20 @@ def log_in(
     *,
     verified: object = True,
     instead: dict[str, bytes] | None = None,
+    token: dict[str, Any] | None = None,
     **facts: Any,
 ) -> Any:
-    """Log in; *facts* are said of the person too, and *instead* is answered after the start."""
+    """Log in; *facts* are said of the person too, and *instead* is answered after the start.
+
+    *token* is said in the ID token, NO_TOKEN leaves it out.
+    """
     Provider.person = {"sub": sub, "email": email, "email_verified": verified, **facts}
     client = Client()
     away = urlsplit(client.get("/account/oidc/sso/login/?next=/marking/")["Location"])
     asked = parse_qs(away.query)
     assert asked["code_challenge_method"] == ["S256"]
     address = f"/account/oidc/sso/login/callback/?code=c&state={asked['state'][0]}"
-    Provider.instead = instead or {}
+    Provider.instead, Provider.token = instead or {}, {} if token is None else token
     try:
         return client.get(address)
     finally:
@@ -157,6 +172,36 @@ def test_user_data_of_other_types_get_a_sentence_and_no_login(
     assert answer.status_code in (400, 403)
     assert "_auth_user_id" not in answer.client.session
     assert not SocialAccount.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        NO_TOKEN,
+        {"sub": "2"},
+        {"sub": 7},
+        {"aud": "another"},
+        {"iss": "https://other.example"},
+        {"exp": 1},
+        {"jti": "a", "exp": 10**18},
+        {"jti": "a", "exp": 10**30},
+    ],
+)
+def test_the_id_token_is_of_this_person_for_this_site_and_now(
+    provider: type[Provider], teacher: User, token: dict[str, Any]
+) -> None:
+    """Whoever brings the access token of somebody else, or leaves the token out, is refused."""
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    answer = log_in("1", "tao@school.example", token=token)
+    assert (answer.status_code, "did not work" in answer.text) == (400, True)
+    assert "_auth_user_id" not in answer.client.session
+
+
+def test_nothing_that_the_provider_says_is_stored(provider: type[Provider], teacher: User) -> None:
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    for _ in range(2):
+        assert log_in("1", "tao@school.example", picture="x" * 10_000).status_code == 302
+    assert SocialAccount.objects.get().extra_data == {}
 
 
 def test_names_of_other_types_lead_nowhere_else(provider: type[Provider], teacher: User) -> None:

@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from evaluations.management.commands.serve import Command, free_port, port_is_free
-from gradeapp.start_rules import check_bind, check_hosts, key_weakness
+from gradeapp.start_rules import check_bind, check_hosts, check_issuer, key_weakness
 from tests.worker_processes import ROOT
 
 
@@ -53,6 +53,14 @@ def test_hosts_that_are_refused(hosts: list[str], demo: bool, debug: bool) -> No
     check_hosts(["localhost", "[::1]"], demo=True, debug=True)
     with pytest.raises(ImproperlyConfigured, match="ALLOWED_HOSTS"):
         check_hosts(hosts, demo=demo, debug=debug)
+
+
+def test_a_provider_of_single_sign_on_speaks_tls_or_is_on_this_machine() -> None:
+    for address in ("", "https://sso.example.edu/realm", "http://127.0.0.1:8080", "http://[::1]/"):
+        assert check_issuer(address) == address
+    for address in ("http://sso.example.edu", "sso.example.edu", "http://127.0.0.1.example.edu"):
+        with pytest.raises(ImproperlyConfigured, match="https"):
+            check_issuer(address)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "[::]", "", "10.0.0.5", "exam.example.edu"])
