@@ -10,16 +10,11 @@ from pathlib import Path
 from celery.schedules import schedule
 from csp.constants import NONE, SELF
 
+from gradeapp import start_rules
 from gradeapp.env import Environment
 from gradeapp.providers import PROVIDERS
 from gradeapp.redis_policy import OPTIONS as REDIS_OPTIONS
-from gradeapp.start_rules import (
-    check_field_keys,
-    check_hosts,
-    check_issuer,
-    check_key,
-    stored_secret,
-)
+from gradeapp.start_rules import check_field_keys, check_hosts, check_key, stored_secret
 
 env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -181,7 +176,7 @@ SOCIALACCOUNT_ADAPTER = "gradeapp.accounts.single_sign_on.SocialAdapter"
 # A link, not a form: the CSP lets no form lead to another site.
 SOCIALACCOUNT_LOGIN_ON_GET = True
 SOCIALACCOUNT_STORE_TOKENS = False
-OIDC_ISSUER = check_issuer(env.text("OIDC_ISSUER"))
+OIDC_ISSUER = start_rules.check_issuer(env.text("OIDC_ISSUER"))
 OIDC_NAME = env.text("OIDC_NAME", "OpenID Connect")
 SOCIALACCOUNT_PROVIDERS: dict[str, dict[str, object]] = {
     "openid_connect": {

@@ -16,7 +16,7 @@ from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, Se
 from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.rounds import close_round, start_round
-from evaluations.models import BlindAnswer, MarkingRound, SeedAnswer, Slot
+from evaluations.models import BlindAnswer, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -216,3 +216,52 @@ def test_who_was_shown_a_response_in_one_round_does_not_meet_it_as_a_seed(
     )
     start_round(at_the_same_time, acting_user=None)
     assert not Slot.objects.filter(answer__round=at_the_same_time, kind=SlotKind.SEED).exists()
+
+
+def repeat_of(made: MarkingRound, teacher: User, first: int, place: int) -> Slot:
+    """Make an intra-rater check of what stands at *place* of the queue, for what is at *first*."""
+    own = list(Slot.objects.filter(planned=teacher, answer__round=made).order_by("order"))
+    check = own[place]
+    check.answer.slots.exclude(pk=check.pk).delete()
+    Slot.objects.filter(pk=check.pk).update(kind=SlotKind.REPEAT)
+    answers = BlindAnswer.objects.filter(pk=check.answer_id)
+    answers.update(role=AnswerRole.REPEAT, repeat_of=own[first].answer)
+    return Slot.objects.get(pk=check.pk)
+
+
+@pytest.mark.parametrize("to_others", [False, True])
+def test_a_check_at_hand_is_given_again_when_its_first_is_returned(
+    to_others: bool, teacher: User, other_teacher: User, lead: User
+) -> None:
+    made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
+    check = repeat_of(made, teacher, 0, 12)
+    first = claimed(teacher, made)
+    for minute in range(12):
+        give(claimed(teacher, made, later(minute)).answer, teacher, ["1", "1", "1"])
+    assert claimed(teacher, made, later(13)) == check
+    before = own_progress(teacher, made, later(14)).total
+    choice = ReturnChoice(aliases=[first.answer.alias])
+    return_marks(made, teacher, choice, to_others=to_others, acting_user=lead, now=later(14))
+    assert claimed(teacher, made, later(15)) == check
+    assert own_progress(teacher, made, later(15)).total == before - to_others
+
+
+def test_what_comes_after_helping_out_has_begun_is_no_check(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """The first was put aside and marked last: its check would come among responses of others."""
+    made = small_round([teacher, other_teacher, third_teacher], 36, scheme=Scheme.SINGLE)
+    check = repeat_of(made, teacher, 0, 11)
+    first = claimed(teacher, made)
+    assert skip(first, teacher, now=later(1))
+    while (slot := claimed(teacher, made, later(2))).planned == teacher:
+        give(slot.answer, teacher, ["1", "1", "1"], now=later(2))
+        assert slot != check
+    assert Mark.objects.filter(slot=first).exists()
+    for _response in range(15):
+        give(slot.answer, teacher, ["1", "1", "1"], now=later(2))
+        slot = claimed(teacher, made, later(2))
+        assert slot.planned != teacher
+        progress = own_progress(teacher, made, later(2))
+        assert progress.total == progress.marked + 1, "as if there were no check"
+    assert not Slot.objects.filter(pk=check.pk, planned=teacher).exists()

@@ -15,8 +15,9 @@ from evaluations.marking.desk.selectors.desk import desk_item, own_slot, slot_to
 from evaluations.marking.desk.selectors.desk_home import home_rounds
 from evaluations.marking.desk.selectors.queue import has_work, slots_open_to, why_empty
 from evaluations.marking.desk.services.leaving import take_out
+from evaluations.marking.desk.services.passing import lose_passed, pass_by
 from evaluations.marking.desk.services.slot_order import MOST_ASIDE, Claimable, Half
-from evaluations.marking.desk.services.slots import claim_next, pass_by, skip
+from evaluations.marking.desk.services.slots import asked_for, claim_next, skip
 from evaluations.marking.desk.sql import locked_slot, own_counts
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.monitoring import pause_teacher
@@ -186,8 +187,8 @@ def test_what_helpers_leave_of_a_queue_is_not_its_checks(
             assert skip(slot, teacher, now=later(place))
         else:
             break
-    over = later(60 * 24)
-    mark_all([other_teacher, third_teacher], made, over)
+    mark_all([other_teacher, third_teacher], made, later(60 * 24))
+    over = later(60 * 24 + 3)
     done = Slot.objects.filter(planned=teacher, holder=teacher, marked=True).count()
     assert not ordinary(teacher, made).exists()
     assert claim_next(teacher, round=made, now=over) is None
@@ -203,9 +204,9 @@ def test_a_count_says_nothing_of_what_helpers_passed(
     at_hand = claimed(teacher, made, NOW)
     mark_all([other_teacher, third_teacher], made)
     assert Slot.objects.filter(passed_at__isnull=False, planned=teacher).count() == 2
-    assert own_counts(teacher.pk, SOON)[made.pk] == (0, len(own))
-    give(at_hand.answer, teacher, ["1", "1", "1"], now=later(2))
-    assert own_counts(teacher.pk, SOON)[made.pk] == (1, 0)
+    assert own_counts(teacher.pk, later(4))[made.pk] == (0, len(own))
+    give(at_hand.answer, teacher, ["1", "1", "1"], now=later(4))
+    assert own_counts(teacher.pk, later(4))[made.pk] == (1, 0)
 
 
 def told(teacher: User, made: MarkingRound, now: datetime) -> list[object]:
@@ -255,7 +256,8 @@ def test_in_a_pause_nobody_passes_a_check(
     assert claim_next(other_teacher, round=made, now=SOON) is None
     check = Slot.objects.filter(kind=SlotKind.SEED).first()
     assert check is not None
-    pass_by([Claimable(check.pk, 30, Half.OWN)], other_teacher, check.pk, now=SOON)
+    to_pass = [Claimable(check.pk, 30, Half.OWN)]
+    pass_by(to_pass, other_teacher, check.pk, many=False, now=SOON)
     assert not Slot.objects.filter(passed_at__isnull=False).exists()
 
 
@@ -299,6 +301,7 @@ def test_what_helpers_leave_of_what_was_at_hand_is_not_its_checks(
     own = with_checks(made, teacher, 2)
     check = own[2]
     over = later(60 * 24 * 2)
+    soon_over = later(60 * 24 * 2 - 3)
     if away == "sheet":
         until = timezone.localdate(NOW)
         sheet = take_sheet(
@@ -310,8 +313,9 @@ def test_what_helpers_leave_of_what_was_at_hand_is_not_its_checks(
     mark_all(people[1:], made)
     check.refresh_from_db()
     assert (check.holder, check.passed_at) == (teacher, None), "at hand"
-    mark_all(people[1:], made, over)
+    mark_all(people[1:], made, soon_over)
     assert not ordinary(teacher, made).exists()
+    lose_passed(teacher, now=over)
     check.refresh_from_db()
     assert (check.holder, check.marked) == (None, False)
     assert HelpOffer.objects.filter(answer=check.answer, teacher=teacher).exists()
@@ -322,7 +326,7 @@ def test_what_helpers_leave_of_what_was_at_hand_is_not_its_checks(
     assert slot_to_save(teacher, check.answer.public_id) is None
     assert locked_slot(check.pk, teacher.pk) is None
     if away == "sheet":
-        assert not slots_on(sheet).exists()
+        assert not slots_on(sheet, over).exists()
         row = FilledRow(
             2, str(sheet.public_id), str(check.answer.public_id), "0", ("1",), "", "", ""
         )
@@ -438,6 +442,7 @@ def test_what_helpers_give_back_comes_back_with_the_checks_that_they_passed(
         sheet = take_sheet(made, person, responses=3, until=until, acting_user=person, now=later(2))
         gone = Slot.objects.filter(passed_with__isnull=False, planned=teacher)
         found |= set(gone.values_list("pk", flat=True))
+        lose_passed(teacher, now=later(2))
         if how == "given back":
             return_sheet(sheet, acting_user=person, now=later(3))
     assert found
@@ -466,6 +471,74 @@ def test_what_a_helper_left_brings_back_what_was_passed_with_it_alone(
     assert not earlier & set(open_to_them.values_list("pk", flat=True))
 
 
+@pytest.mark.parametrize("how", ["marked", "put aside"])
+def test_what_is_passed_with_one_response_goes_alone_and_for_good(
+    how: str, teacher: User, other_teacher: User
+) -> None:
+    """What vanished or came back together, or vanished twice, would be a check."""
+    made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
+    with_checks(made, teacher, *range(0, 10, 2))
+    while not (passed := Slot.objects.filter(passed_at__isnull=False, planned=teacher)).exists():
+        slot = claimed(other_teacher, made, later(1))
+        if not passed.exists():
+            give(slot.answer, other_teacher, ["1", "1", "1"], now=later(1))
+    keys = set(passed.values_list("pk", flat=True))
+    times = set(passed.values_list("passed_at", flat=True))
+    assert len(times) == len(keys), "one by one"
+    assert later(1) < min(times) <= max(times) <= later(3)
+
+    def left(now: datetime) -> set[int]:
+        """Which of them *teacher* can have, by the queue and by their addresses."""
+        open_to_them = slots_open_to(teacher, made, now=now).filter(pk__in=keys)
+        found = set(open_to_them.values_list("pk", flat=True))
+        held = Slot.objects.filter(pk__in=keys, holder=teacher)
+        for slot in held.select_related("answer"):
+            asked = asked_for(teacher, own_slot, slot.answer.public_id, now=now)
+            assert (asked is not None) == (slot.pk in found)
+        return found
+
+    assert left(later(1)) == keys
+    assert not left(later(4))
+    if how == "put aside":
+        assert skip(slot, other_teacher, now=later(5))
+    else:
+        give(slot.answer, other_teacher, ["1", "1", "1"], now=later(5))
+    assert not left(later(6))
+
+
+def test_what_is_given_back_before_its_check_is_lost_takes_nothing(
+    teacher: User, other_teacher: User
+) -> None:
+    made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
+    with_checks(made, teacher, *range(0, 10, 2))
+    passed = Slot.objects.filter(passed_at__isnull=False, planned=teacher)
+    while not passed.exists():
+        slot = claimed(other_teacher, made, later(1))
+        if not passed.exists():
+            give(slot.answer, other_teacher, ["1", "1", "1"], now=later(1))
+    assert skip(slot, other_teacher, now=later(1))
+    assert not passed.exists()
+
+
+def test_what_a_teacher_has_at_hand_is_lost_when_they_let_it_go(
+    teacher: User, other_teacher: User
+) -> None:
+    """Nothing vanishes under their hands, and going round the queue keeps nothing in it."""
+    made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
+    own = with_checks(made, teacher, 0)
+    while own[0].passed_at is None:
+        slot = claimed(other_teacher, made, later(1))
+        give(slot.answer, other_teacher, ["1", "1", "1"], now=later(1))
+        own[0].refresh_from_db()
+    assert claimed(teacher, made, later(1)) == own[0]
+    address = own[0].answer.public_id
+    assert asked_for(teacher, own_slot, address, now=later(5)) == own[0]
+    assert claimed(teacher, made, later(5)) == own[0]
+    assert skip(own[0], teacher, now=later(5))
+    assert asked_for(teacher, own_slot, address, now=later(5)) is None
+    assert not slots_open_to(teacher, made, now=later(5)).filter(pk=own[0].pk).exists()
+
+
 def test_a_check_is_passed_with_a_response_to_its_question(
     teacher: User, other_teacher: User
 ) -> None:
@@ -487,13 +560,12 @@ def test_a_check_is_lost_to_who_helped_and_to_nobody_else(
     people = [teacher, other_teacher, third_teacher]
     made = small_round(people, 30, scheme=Scheme.SINGLE)
     with_checks(made, teacher, *range(0, 10, 2))
-    slot = claimed(third_teacher, made)
-    passed = Slot.objects.filter(passed_with__isnull=False)
-    while not (slot.planned == other_teacher and passed.filter(passed_with=slot).exists()):
-        give(slot.answer, third_teacher, ["1", "1", "1"], now=later(1))
-        slot = claimed(third_teacher, made, later(1))
-    check = passed.filter(passed_with=slot).first()
+    until = timezone.localdate(NOW)
+    take_sheet(made, third_teacher, responses=30, until=until, acting_user=teacher, now=NOW)
+    check = Slot.objects.filter(passed_with__planned=other_teacher).first()
     assert check is not None
+    slot = check.passed_with
+    assert slot is not None
     # Its own teacher puts it aside first: the place of the check stays as it is.
     Slot.objects.filter(pk=slot.pk).update(holder=other_teacher, lease_until=later(90))
     assert skip(slot, other_teacher, now=later(59))

@@ -87,8 +87,9 @@ class Slot(models.Model):
     the mark never could be revised. ``entered_by`` is who entered the newest mark for its
     teacher; None where that was the teacher. A check, or one mark more than planned, has
     ``passed_at`` when another teacher, who helped out, came to it and could not take it because of
-    what it is. It is lost to its teacher as long as ``passed_with`` is with ``passed_by``, at hand
-    or marked: the slot that the other one took then, or had marked last.
+    what it is: from then on, a little after they took ``passed_with``, it is lost to its teacher
+    unless they have it at hand. Where many were taken at once, on a sheet, ``passed_by`` is who
+    took them, and it is lost as long as ``passed_with`` is theirs, at hand or marked.
     """
 
     answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="slots")

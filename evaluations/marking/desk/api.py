@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from evaluations.marking.desk.selectors.desk import own_marks, slot_to_save
 from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.slots import asked_for
 from evaluations.models import Mark
 from evaluations.models.vocabulary import Flag
 from gradeapp import api_fields
@@ -110,11 +111,12 @@ class OwnMarksAPI(generics.ListAPIView[Mark]):
         teacher, form = teacher_of(request), NewMarkSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said = dict(form.validated_data)
-        slot = slot_to_save(teacher, said.pop("response"))
+        now = timezone.now()
+        slot = asked_for(teacher, slot_to_save, said.pop("response"), now=now)
         if slot is None:
             raise NotFound(_("There is no such response, or it is no longer assigned to you."))
         said["flags"] = tuple(Flag(flag) for flag in said["flags"])
-        saved = save_mark(slot, teacher, **said, now=timezone.now())
+        saved = save_mark(slot, teacher, **said, now=now)
         body = OwnMarkSerializer(own_marks(teacher).get(pk=saved.mark.pk)).data
         code = status.HTTP_200_OK if saved.repeated else status.HTTP_201_CREATED
         return Response(body, status=code)

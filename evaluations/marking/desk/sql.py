@@ -33,9 +33,11 @@ _HELD = """slot.holder_id = %(teacher)s AND (slot.lease_until IS NULL OR slot.le
 _TAKEN = """COALESCE({slot}.holder_id <> %(teacher)s
     AND ({slot}.marked OR {slot}.lease_until > %(now)s), FALSE)"""
 # Whether it was passed by who took another slot then (``queue.passed``).
-_PASSED = """(slot.passed_with_id IS NOT NULL AND EXISTS (SELECT 1 FROM evaluations_slot AS went
-    WHERE went.id = slot.passed_with_id AND went.holder_id = slot.passed_by_id
-    AND (went.marked OR went.lease_until > %(now)s)))"""
+_PASSED = """COALESCE(slot.passed_at <= %(now)s
+    AND (slot.holder_id IS NULL OR COALESCE(slot.lease_until <= %(now)s, FALSE))
+    AND (slot.passed_by_id IS NULL OR EXISTS (SELECT 1 FROM evaluations_slot AS went
+        WHERE went.id = slot.passed_with_id AND went.holder_id = slot.passed_by_id
+        AND (went.marked OR went.lease_until > %(now)s))), FALSE)"""
 _PLANNED = f"""slot.planned_id = %(teacher)s AND NOT {_PASSED} AND (
     slot.holder_id IS NULL OR (slot.holder_id <> %(teacher)s AND slot.lease_until <= %(now)s))"""
 # The first of such slots, on responses where the teacher has no other role.
@@ -57,7 +59,7 @@ _FIRST = """(SELECT slot.id FROM evaluations_slot AS slot
 _CHOICES = (
     # What was not planned for the teacher has a place in the queue of somebody else, or none.
     _FIRST.format(
-        which=_HELD,
+        which=f"{_HELD} AND NOT {_PASSED}",
         order=f"""CASE WHEN slot.planned_id = %(teacher)s THEN slot."order" ELSE {NO_PLACE} END,
         answer.public_id""",
     ),
@@ -68,7 +70,7 @@ _CHOICES = (
     ),
 )
 # The response of an intra-rater check was marked by the teacher, and not among the last ones
-# (``slot_order._too_soon``). In one place only: PostgreSQL plans each by itself, for 0.5 ms.
+# (``slot_order.too_soon``). In one place only: PostgreSQL plans each by itself, for 0.5 ms.
 _REPEATED = f"""slot.answer_id IN (SELECT answer.id FROM evaluations_blindanswer AS answer
     JOIN evaluations_slot AS first ON first.answer_id = answer.repeat_of_id
     WHERE answer.id = slot.answer_id AND first.holder_id = %(teacher)s
@@ -88,14 +90,13 @@ _SAME_PLACE = """EXISTS (SELECT 1 FROM evaluations_slot AS beside
 # The last conditions stand on the slot's own row: PostgreSQL checks them again after a rival's
 # update.
 _CLAIM = f"""UPDATE evaluations_slot AS slot
-    SET holder_id = %(teacher)s, lease_until = %(until)s, skipped_at = NULL,
-        passed_at = NULL, passed_with_id = NULL, passed_by_id = NULL
+    SET holder_id = %(teacher)s, lease_until = %(until)s, skipped_at = NULL
     WHERE slot.id = COALESCE({", ".join(_CHOICES)})
     AND NOT slot.marked
     AND (slot.holder_id IS NULL OR slot.lease_until <= %(now)s OR ({_HELD}))
     AND (slot.kind IN ('first', 'second', 'third')
         OR (slot.planned_id = %(teacher)s AND (slot.kind = 'seed' OR (slot.kind = 'repeat'
-            AND {_REPEATED}))))
+            AND (slot.holder_id = %(teacher)s OR {_REPEATED})))))
     AND (slot.holder_id = %(teacher)s OR NOT {_SAME_PLACE})
     AND EXISTS (SELECT 1 FROM evaluations_markinground AS round
         JOIN evaluations_roundteacher AS pool ON pool.round_id = round.id
@@ -103,10 +104,11 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
         AND pool.teacher_id = %(teacher)s AND NOT pool.paused)
     RETURNING id"""
 
-# Whether a slot may still come to the teacher, an intra-rater check while its first response may.
+# Whether a slot may still come to the teacher, an intra-rater check while its first response may or
+# while they have it at hand.
 # What helpers passed is lost, as what they take.
 _MAY_COME = f"""(NOT {_TAKEN.format(slot="slot")} AND NOT {_PASSED}
-    AND (slot.kind <> 'repeat' OR EXISTS (
+    AND (slot.kind <> 'repeat' OR COALESCE(slot.holder_id = %(teacher)s, FALSE) OR EXISTS (
         SELECT 1 FROM evaluations_slot AS first WHERE first.answer_id = slot.repeat_of_id
         AND (first.holder_id = %(teacher)s
             OR (first.planned_id = %(teacher)s AND NOT {_TAKEN.format(slot="first")})))))"""
@@ -214,6 +216,7 @@ _STANDING = f"""SELECT (SELECT id FROM evaluations_mark WHERE key = %(key)s),
     WHERE slot.answer_id = %(answer)s ORDER BY mark.version, slot.id"""
 
 _DONE = """UPDATE evaluations_slot SET marked = TRUE, lease_until = NULL,
+    passed_at = NULL, passed_with_id = NULL, passed_by_id = NULL,
     revisable_until = %(until)s, entered_by_id = %(by)s WHERE id = %(slot)s"""
 _NO_DRAFT = "DELETE FROM evaluations_draft WHERE slot_id = %(slot)s AND teacher_id = %(teacher)s"
 _DRAFTED = f"""SELECT {_DRAFT.columns} FROM evaluations_draft AS draft

@@ -51,7 +51,9 @@ MADE_FROM: Mapping[FinalRule, tuple[SlotKind, ...]] = {
 }
 
 # Slots that their teacher has lost: who passed them has marked what they took then.
-LOST = Q(passed_with__marked=True, passed_with__holder=F("passed_by"))
+LOST = Q(passed_with__marked=True, holder=None) & (
+    Q(passed_by=None) | Q(passed_with__holder=F("passed_by"))
+)
 
 
 @dataclass(frozen=True, slots=True)

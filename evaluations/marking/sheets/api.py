@@ -26,7 +26,12 @@ from evaluations.marking.sheets.selectors import (
     states_of,
 )
 from evaluations.marking.sheets.services.marking_sheets import return_sheet, take_sheet
-from evaluations.marking.sheets.services.sheet_reading import CheckedRow, check_rows, save_rows
+from evaluations.marking.sheets.services.sheet_reading import (
+    CheckedRow,
+    check_rows,
+    hold_rows,
+    save_rows,
+)
 from evaluations.models import MarkingSheet
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
@@ -82,7 +87,7 @@ class SheetSerializer(serializers.Serializer[Any]):
 
     sheet = serializers.UUIDField(source="public_id")
     responses = serializers.IntegerField()
-    left = serializers.IntegerField()
+    left = serializers.IntegerField(allow_null=True, help_text="null: the sheet has ended")
     held_until = serializers.DateTimeField()
     created_at = serializers.DateTimeField()
 
@@ -125,7 +130,7 @@ class SheetAPI(APIView):
         """The sheet with its lines: what the desk shows of each response."""
         sheet = _own(teacher_of(request), sheet_id)
         body = SheetSerializer(_state(sheet)).data
-        lines = [_line(line) for line in sheet_lines(sheet)]
+        lines = [_line(line) for line in sheet_lines(sheet, timezone.now())]
         count_items(request.user, "response", (line["response"] for line in lines))
         return Response(body | {"lines": lines})
 
@@ -139,10 +144,12 @@ class SheetAPI(APIView):
         form = FilledRowsSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         rows = _filled(sheet, form.validated_data["rows"])
+        now = timezone.now()
+        hold_rows(sheet, rows, now=now)
         if form.validated_data["save"]:
-            done = save_rows(sheet, rows, acting_user=teacher, now=timezone.now())
+            done = save_rows(sheet, rows, acting_user=teacher, now=now)
         else:
-            done = check_rows(sheet, rows, now=timezone.now())
+            done = check_rows(sheet, rows, now=now)
         body = SheetSerializer(_state(sheet)).data
         return Response(body | {"rows": [_said(row) for row in done]})
 

@@ -1,7 +1,7 @@
 """Marking sheets: whose they are, which responses are still on them, and what stands in a row.
 
 A response is on a sheet while its slot is held by the sheet's teacher until the
-very time that the sheet names.
+very time that the sheet names. A sheet that has ended shows nothing of what becomes of them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from gradeapp.accounts.models import User
 
 @dataclass(frozen=True, slots=True)
 class SheetState:
-    """A sheet with what is still on it."""
+    """A sheet with the number of responses that are still on it, None once it has ended."""
 
     public_id: UUID
     teacher: str
     responses: int
-    left: int
+    left: int | None
     held_until: datetime
     created_at: datetime
     ended: bool
@@ -48,8 +48,13 @@ def sheet_called(public_id: UUID, teacher: User | None = None) -> MarkingSheet |
     return sheets.first()
 
 
-def slots_on(sheet: MarkingSheet) -> QuerySet[Slot]:
-    """The responses that are still on a sheet: not marked, not given back, in the desk's order."""
+def slots_on(sheet: MarkingSheet, now: datetime) -> QuerySet[Slot]:
+    """The responses that are still on a sheet: not marked, not given back, in the desk's order.
+
+    None of one that has ended: which of them others take at one moment would tell the checks.
+    """
+    if sheet.held_until <= now:
+        return Slot.objects.none()
     held = Slot.objects.filter(
         answer__round=sheet.round,
         holder=sheet.teacher,
@@ -66,7 +71,7 @@ def states_of(sheets: Sequence[MarkingSheet], now: datetime) -> list[SheetState]
             public_id=sheet.public_id,
             teacher=str(sheet.teacher),
             responses=sheet.responses,
-            left=slots_on(sheet).count(),
+            left=None if sheet.held_until <= now else slots_on(sheet, now).count(),
             held_until=sheet.held_until,
             created_at=sheet.created_at,
             ended=sheet.held_until <= now,
@@ -75,16 +80,16 @@ def states_of(sheets: Sequence[MarkingSheet], now: datetime) -> list[SheetState]
     ]
 
 
-def slots_with_texts(sheet: MarkingSheet) -> list[Slot]:
+def slots_with_texts(sheet: MarkingSheet, now: datetime) -> list[Slot]:
     """The responses that are still on a sheet, with all that is shown of them."""
     slots = (
-        slots_on(sheet)
+        slots_on(sheet, now)
         .select_related("answer__round", *WHOLE)
         .prefetch_related("answer__rubric__points")
     )
     return list(slots)
 
 
-def sheet_lines(sheet: MarkingSheet) -> list[SheetLine]:
+def sheet_lines(sheet: MarkingSheet, now: datetime) -> list[SheetLine]:
     """The lines of a sheet: what the desk shows of each response, which has no mark yet."""
-    return [SheetLine(blind_item(slot.answer), 0) for slot in slots_with_texts(sheet)]
+    return [SheetLine(blind_item(slot.answer), 0) for slot in slots_with_texts(sheet, now)]

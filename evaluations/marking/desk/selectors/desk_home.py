@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -31,7 +31,7 @@ class HomeRound:
 
     ``work`` says whether the queue would give something now; ``waiting`` counts the responses
     that are planned for or held by the teacher, ``returned`` those of them whose mark the lead
-    returned, ``drafts`` responses with something typed that is not saved.
+    returned, ``drafts`` responses at hand with something typed that is not saved.
     """
 
     round: OwnRound
@@ -54,7 +54,9 @@ def home_rounds(teacher: User, now: datetime) -> list[HomeRound]:
     given = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
     mine = Slot.objects.filter(given, holder=teacher, marked=False, void_version__gt=0)
     returned = _by_round(mine, "answer__round__public_id")
-    typed = Draft.objects.filter(teacher=teacher, slot__holder=teacher)
+    # Not where the lease has ended: such a response may be taken by others at any time.
+    at_hand = Q(slot__marked=True) | Q(slot__lease_until__gt=now)
+    typed = Draft.objects.filter(at_hand, teacher=teacher, slot__holder=teacher)
     drafts = _by_round(typed, "slot__answer__round__public_id")
     return [
         HomeRound(

@@ -63,18 +63,30 @@ def for_whom(teacher: User | int, now: datetime) -> Q:
 
 
 def passed(now: datetime) -> Q:
-    """Slots that somebody passed who has at hand, or marked, what they took then."""
+    """Slots that are lost by now to whom they were planned for, as somebody passed them.
+
+    What their teacher has at hand just then is lost when it is put aside or its lease ends.
+    """
+    return going(now) & Q(passed_at__lte=now) & SLOT.free(now)
+
+
+def going(now: datetime) -> Q:
+    """Slots that somebody passed, for good or with what they have at hand or marked."""
     taken = Q(marked=True) | Q(lease_until__gt=now)
     with_it = Slot.objects.filter(taken, pk=OuterRef("passed_with"), holder=OuterRef("passed_by"))
-    return Q(Exists(with_it))
+    return Q(passed_at__isnull=False) & (Q(passed_by=None) | Q(Exists(with_it)))
 
 
 def repeats_open(teacher: User | int) -> Q:
-    """Whatever is no intra-rater check, and those whose first response *teacher* has marked."""
+    """Whatever is no intra-rater check, and those whose first response *teacher* has marked.
+
+    What they have at hand stays there when the mark of its first is returned.
+    """
     first = Slot.objects.filter(
         answer=OuterRef("answer__repeat_of"), holder=teacher, marked=True
     ).exclude(kind=SlotKind.ARBITRATION)
-    return ~Q(kind=SlotKind.REPEAT) | Q(Exists(first))
+    at_hand = Q(holder=teacher, holder__isnull=False)
+    return ~Q(kind=SlotKind.REPEAT) | at_hand | Q(Exists(first))
 
 
 def to_be_passed(
@@ -99,7 +111,7 @@ def to_be_passed(
         answer__round__pool__paused=False,
         marked=False,
     ).exclude(planned=teacher)
-    return left.filter(~passed(now)).exclude(holder=teacher)
+    return left.filter(~going(now)).exclude(holder=teacher)
 
 
 def not_returned(teacher: User | int) -> Q:

@@ -75,14 +75,14 @@ def claimable_slots(
         yield from _first_blocks(teacher, rounds, now, fresh)
         yield from _by_lot(teacher, rounds, now, fresh, passing=True)
     yield from chain.from_iterable(slots for _answer, slots in aside)
-    yield from _by_lot(teacher, rounds, now, _too_soon(teacher))
+    yield from _by_lot(teacher, rounds, now, too_soon(teacher))
 
 
 def own_slots(
     teacher: User, rounds: Sequence[MarkingRound], now: datetime, *, but: int = 0
 ) -> Iterator[Claimable]:
     """Return what is at hand or planned for the teacher, best first, except on the answer *but*."""
-    held, planned = Q(holder=teacher), Q(planned=teacher) & ~_too_soon(teacher)
+    held, planned = Q(holder=teacher), Q(planned=teacher) & ~too_soon(teacher)
     # At hand in any round, then planned, then skipped; each in its order.
     rank = Case(When(held, then=Value(0)), When(skipped_at=None, then=Value(1)), default=Value(2))
     skipped = Case(
@@ -121,7 +121,7 @@ def _first_blocks(
 ) -> Iterator[Claimable]:
     """Yield what others left in the blocks that come first when *teacher* helps out."""
     blocks = sorted(
-        (_lot(one.lots_seed, teacher.pk, "block", question), place, question)
+        (lot(one.lots_seed, teacher.pk, "block", question), place, question)
         for place, one in enumerate(rounds)
         for question in _questions(one.pk, one.created_at)
     )
@@ -150,7 +150,7 @@ def _by_lot(
         rows = _free(teacher, one, now).filter(which).exclude(holder=teacher).order_by()
         for slot, answer, block in rows.values_list("pk", "answer", "answer__question"):
             place = _place(one, teacher, block, "response", answer)
-            half = _lot(one.lots_seed, teacher.pk, "half", slot)
+            half = lot(one.lots_seed, teacher.pk, "half", slot)
             placed.append((place, half, Claimable(slot, one.lease_minutes)))
         for slot, block, which_half in _to_pass(teacher, one, now, question) if passing else ():
             place = _place(one, teacher, block, "passed", slot)
@@ -164,7 +164,7 @@ def _place(
 ) -> tuple[bytes, bytes]:
     """Where *teacher* comes to what has the *key* when they help out: block, and place in it."""
     seed = made.lots_seed
-    return _lot(seed, teacher.pk, "block", block), _lot(seed, teacher.pk, what, key)
+    return lot(seed, teacher.pk, "block", block), lot(seed, teacher.pk, what, key)
 
 
 def _to_pass(
@@ -208,15 +208,15 @@ def _beside_partners(
     for slot in slots:
         key, block, whose = slot.pk, slot.answer.question_id, slot.planned_id or slot.holder_id
         others = (one for one in people if one != whose)
-        partner = max(others, key=lambda one: _lot(seed, one, "partner", key))
+        partner = max(others, key=lambda one: lot(seed, one, "partner", key))
         if (key, teacher.pk) in helpers or (partner == teacher.pk and key not in given):
             continue
         is_given = key in given or slot.void_version > 0 or slot.kind not in CHECK_KINDS
-        share = int.from_bytes(_lot(seed, "given", key)[:8], "big") / 2**64
+        share = int.from_bytes(lot(seed, "given", key)[:8], "big") / 2**64
         if is_given or share < through[partner, block]:
             yield key, block, Half.OWN
         else:
-            own = _lot(seed, teacher.pk, "half", key)[0] % 2
+            own = lot(seed, teacher.pk, "half", key)[0] % 2
             yield key, block, Half.OWN if own else Half.PARTNER
 
 
@@ -249,7 +249,8 @@ def _free(teacher: User, marking_round: MarkingRound, now: datetime) -> QuerySet
     return slots_open_to(teacher, marking_round, now=now).filter(free_for(teacher, now))
 
 
-def _lot(*parts: int | str) -> bytes:
+def lot(*parts: int | str) -> bytes:
+    """A draw that *parts*, the first of them a hidden seed, decide: 32 bytes."""
     return hashlib.sha256(repr(parts).encode("utf-8")).digest()
 
 
@@ -260,7 +261,7 @@ def _questions(marking_round: int, created_at: datetime) -> tuple[int, ...]:
     return tuple(answers.order_by().values_list("question", flat=True).distinct())
 
 
-def _too_soon(teacher: User) -> Q:
+def too_soon(teacher: User) -> Q:
     """Intra-rater checks whose first response is among the last that *teacher* marked.
 
     Revisions do not count; of a teacher who revised more than fifty times in a row,

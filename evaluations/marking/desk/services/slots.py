@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
-from evaluations.marking.desk.selectors.queue import for_whom, free_for, passed
+from evaluations.marking.desk.selectors.queue import for_whom, free_for, going, passed
+from evaluations.marking.desk.services.passing import (
+    NOT_PASSED,
+    bring_back,
+    lose_passed,
+    pass_by,
+)
 from evaluations.marking.desk.services.slot_order import (
     Claimable,
-    Half,
     claimable_slots,
     own_slots,
+    too_soon,
 )
 from evaluations.marking.desk.sql import claim_own, whole_slot
 from evaluations.marking.services.reopening import lock_answers
 from evaluations.marking.services.showing import is_extra, note_shown
-from evaluations.models import HelpOffer, Mark, MarkingRound, PartnerPassed, Slot
+from evaluations.models import HelpOffer, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
-NOT_PASSED = dict.fromkeys(("passed_at", "passed_with", "passed_by"))
 
-
-def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetime) -> Slot | None:
+def claim_next(
+    teacher: User, *, round: MarkingRound | None = None, many: bool = False, now: datetime
+) -> Slot | None:
     """The next response for *teacher*, held until the lease ends; None when there is none.
 
     Own planned ones first, in their fixed order, skipped ones last; then those
     that nobody holds, whoever they were planned for. A teacher never gets a
     second role on one response. Losing a race only means going on to the next. The checks of
     others that the teacher comes to on the way are passed, and what else is theirs alone
-    (``pass_by``).
+    (``pass_by``); *many* is whether this response is taken with others at once, for a sheet. With
+    the first one of others, own checks that would come too soon are given up.
     """
+    lose_passed(teacher, now=now)
     if round is not None and (slot := _claim_own(teacher, round, now)):
         return slot
     on_the_way: list[Claimable] = []
@@ -44,10 +53,23 @@ def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetim
         if one.to_pass:
             on_the_way.append(one)
         elif take(one.slot, teacher, until=until, now=now):
-            pass_by(on_the_way, teacher, one.slot, now=now)
-            return _whole(one.slot, round)
-    pass_by(on_the_way, teacher, None, now=now)
+            pass_by(on_the_way, teacher, one.slot, many=many, now=now)
+            slot = _whole(one.slot, round)
+            if slot.planned_id != teacher.pk:
+                _give_up(slot, teacher, now)
+            return slot
+    pass_by(on_the_way, teacher, None, many=many, now=now)
     return None
+
+
+def _give_up(taken: Slot, teacher: User, now: datetime) -> None:
+    """Plan for nobody what is left of the own queue when *teacher* helps out with *taken*.
+
+    These are intra-rater checks whose first was marked just before. Given between responses of
+    others, each would be known: what is planned for somebody is counted before it comes.
+    """
+    left = Slot.objects.filter(SLOT.free(now), ~going(now), too_soon(teacher), marked=False)
+    left.filter(planned=teacher, answer__round=taken.answer.round_id).update(planned=None)
 
 
 def claim_ahead(slot: Slot, teacher: User, *, now: datetime) -> Slot | None:
@@ -57,6 +79,7 @@ def claim_ahead(slot: Slot, teacher: User, *, now: datetime) -> Slot | None:
     takes no response from others before they can turn to it. One that is never
     turned to returns when its lease ends. The next claim gives the same response.
     """
+    lose_passed(teacher, now=now)
     marking_round = slot.answer.round
     if ahead := _claim_own(teacher, marking_round, now, but=slot.answer_id):
         return ahead
@@ -94,10 +117,12 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     """
     may_have = free_for(teacher, now) & for_whom(teacher, now)
     free = Slot.objects.filter(may_have, _in_open_round(), pk=slot, marked=False)
-    given = {**SLOT.given(teacher, until), "skipped_at": None, **NOT_PASSED}
+    given = {**SLOT.given(teacher, until), "skipped_at": None}
     before = Slot.objects.select_related("answer__round").filter(pk=slot).first()
     if before is None:
         return False
+    if before.passed_at is None or before.passed_at <= now:
+        given |= NOT_PASSED
     if before.planned_id == teacher.pk and before.holder_id in (None, teacher.pk):
         return bool(_unless_taken(lambda: free.update(**given)))
     with transaction.atomic():
@@ -107,78 +132,13 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
             return False
         if before.holder_id is not None and before.holder_id != teacher.pk:
             note_shown([(before, before.holder_id)], now)
-            _bring_back(before.pk, before.holder_id)
+            bring_back(before.pk, before.holder_id, now=now)
         if before.planned_id != teacher.pk:
             offer = {"helping": True, "extra": is_extra(before), "at": now}
             HelpOffer.objects.update_or_create(
                 answer_id=before.answer_id, teacher=teacher, defaults=offer
             )
     return True
-
-
-def pass_by(slots: Sequence[Claimable], helper: User, taken: int | None, *, now: datetime) -> None:
-    """Take what only others can get from them, each by one conditional update.
-
-    *slots* are checks, or one mark more that *helper* cannot give or nobody needs. They are lost to
-    their teacher as long as the slot that *helper* has *taken* on the way is, and come back with
-    it. Where nothing was left to take, what *helper* has at hand in the round or marked last there
-    stands for it; who has neither passes nothing. Of a check that would be the partner's mark is
-    noted that *helper* does not come to it again.
-    """
-    for one in slots:
-        free = Slot.objects.filter(SLOT.free(now), _in_open_round(), pk=one.slot, marked=False)
-        free = free.filter(~passed(now))
-        before = free.select_related("answer__round").first()
-        if before is None:
-            continue
-        with_it = _went_with(before, helper, taken, now)
-        if with_it is None:
-            continue
-        if one.to_pass is Half.PARTNER:
-            PartnerPassed.objects.update_or_create(
-                slot=before, helper=helper, defaults={"passed_with": Slot(pk=with_it)}
-            )
-            continue
-        passed_so = {"passed_at": now, "passed_with": with_it, "passed_by": helper}
-        given = {**SLOT.released(), "skipped_at": None, **passed_so}
-        with transaction.atomic():
-            lock_answers([before.answer_id])  # first, as a save does
-            if free.filter(holder=before.holder_id).update(**given) and before.holder_id:
-                note_shown([(before, before.holder_id)], now)
-
-
-def _bring_back(taken: int, helper: int, **fields: datetime) -> None:
-    """Give back what *helper* passed with the slot *taken*, which is back itself."""
-    gone = Slot.objects.filter(passed_with=taken, passed_by=helper, marked=False)
-    gone.update(**NOT_PASSED, **fields)
-    PartnerPassed.objects.filter(passed_with=taken, helper=helper).delete()
-
-
-def _went_with(slot: Slot, helper: User, taken: int | None, now: datetime) -> int | None:
-    """The slot that *slot* is passed with: one of the same question, if there is any.
-
-    Marks are returned and rubrics change by question, and what was passed goes with them.
-    """
-    of_question = Slot.objects.filter(answer__question=slot.answer.question_id)
-    if taken is not None and of_question.filter(pk=taken).exists():
-        return taken
-    own = Slot.objects.filter(answer__round=slot.answer.round_id)
-    return (
-        _had_last(own.filter(answer__question=slot.answer.question_id), helper, now)
-        or taken
-        or _had_last(own, helper, now)
-    )
-
-
-def _had_last(slots: QuerySet[Slot], teacher: User, now: datetime) -> int | None:
-    """Which of *slots* the teacher has at hand of others, or else marked last."""
-    own = slots.filter(holder=teacher)
-    at_hand = own.filter(~Q(planned=teacher) | Q(planned=None), lease_until__gt=now, marked=False)
-    marks = Mark.objects.filter(teacher=teacher, slot__in=own.filter(marked=True)).order_by("-id")
-    return (
-        at_hand.order_by("pk").values_list("pk", flat=True).first()
-        or marks.values_list("slot", flat=True).first()
-    )
 
 
 def _in_open_round() -> Exists:
@@ -208,9 +168,24 @@ def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
     with transaction.atomic():
         if not SLOT.release(row, teacher, skipped_at=now):
             return False
-        _bring_back(slot.pk, teacher.pk, skipped_at=now)
+        bring_back(slot.pk, teacher.pk, now=now, skipped_at=now)
     note_shown([(slot, teacher.pk)], now)
     return True
+
+
+def asked_for(
+    teacher: User, find: Callable[[User, UUID], Slot | None], answer: UUID, *, now: datetime
+) -> Slot | None:
+    """Return what *find* finds for a *teacher* who names an *answer*; None if it is not theirs.
+
+    A response whose lease has ended is theirs as long as nobody takes it, and is held anew by being
+    asked for. Else they could ask again and again which ones are gone.
+    """
+    lose_passed(teacher, now=now)
+    slot = find(teacher, answer)
+    if slot is None or slot.marked or slot.lease_until is None or slot.lease_until > now:
+        return slot
+    return slot if renew(slot, teacher, now=now) else None
 
 
 def renew(slot: Slot, teacher: User, *, now: datetime) -> bool:
@@ -219,6 +194,6 @@ def renew(slot: Slot, teacher: User, *, now: datetime) -> bool:
     What is held for longer already, on a sheet, stays so.
     """
     until = now + timedelta(minutes=slot.answer.round.lease_minutes)
-    held = Slot.objects.filter(pk=slot.pk, holder=teacher, marked=False)
+    held = Slot.objects.filter(~passed(now), pk=slot.pk, holder=teacher, marked=False)
     shorter = held.filter(Q(lease_until=None) | Q(lease_until__lt=until))
     return shorter.update(lease_until=until) == 1 or held.exists()

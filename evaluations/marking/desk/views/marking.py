@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -39,19 +40,23 @@ from evaluations.marking.desk.services.marking import (
     last_marked,
     save_mark,
 )
+from evaluations.marking.desk.services.passing import lose_passed
 from evaluations.models import MarkingRound, Slot
+from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, closed_to, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.desk_pages import at_hand, desk_page, shown_at
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 
 FOLDER = "evaluations/marking/desk"
+Find = Callable[[User, UUID], Slot | None]
 
 
 @require_safe
 @requires(Capability.MARK)
 def home(request: MemberRequest) -> HttpResponse:
     """The teacher's open rounds with own counts, and the finished ones."""
+    lose_passed(request.user, now=timezone.now())
     context = {
         "rounds": home_rounds(request.user, timezone.now()),
         "finished": finished_rounds(request.user),
@@ -136,7 +141,7 @@ def leave(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @requires(Capability.MARK)
 def save(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """Save the mark; the next response is shown only once that is confirmed."""
-    slot = _own(slot_to_save(request.user, answer_id))
+    slot = _own(request, slot_to_save, answer_id)
     form = MarkForm(answer_id, len(frozen_rubric(slot.answer).points), request.POST)
     try:
         if not form.is_valid():
@@ -204,6 +209,7 @@ def _draft(given: Given) -> dict[str, object]:
 
 
 def _round(request: MemberRequest, round_id: UUID) -> MarkingRound:
+    lose_passed(request.user, now=timezone.now())
     marking_round = own_round(request.user, round_id)
     if marking_round is None:
         raise NotFound(_("There is no such round."))
@@ -211,11 +217,12 @@ def _round(request: MemberRequest, round_id: UUID) -> MarkingRound:
 
 
 def _slot(request: MemberRequest, answer_id: UUID) -> Slot:
-    return _own(own_slot(request.user, answer_id))
+    return _own(request, own_slot, answer_id)
 
 
-def _own(slot: Slot | None) -> Slot:
+def _own(request: MemberRequest, find: Find, answer_id: UUID) -> Slot:
     """The teacher's own slot; another's, none and a withdrawn one are one and the same refusal."""
+    slot = slots.asked_for(request.user, find, answer_id, now=timezone.now())
     if slot is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     return slot

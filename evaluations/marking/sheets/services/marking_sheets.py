@@ -61,8 +61,11 @@ def take_sheet(
 
 
 def return_sheet(sheet: MarkingSheet, *, acting_user: User, now: datetime) -> int:
-    """Give free what is still on *sheet*; how many responses. Files of it are then of no use."""
-    slots = list(slots_on(sheet).select_related("answer"))
+    """Give free what is still on *sheet*; how many responses. Files of it are then of no use.
+
+    Of a sheet that has ended they are free.
+    """
+    slots = list(slots_on(sheet, now).select_related("answer"))
     given = sum(skip(slot, sheet.teacher, now=now) for slot in slots)
     if given:
         record(Tag.SHEET_RETURNED, sheet, actor=acting_user, responses=given)
@@ -85,7 +88,7 @@ def _hold(sheet: MarkingSheet, responses: int, now: datetime) -> int:
         # A request beside this one may have taken some.
         if _held(sheet.round, sheet.teacher, now) >= sheet.round.sheet_responses:
             return number
-        slot = claim_next(sheet.teacher, round=sheet.round, now=now)
+        slot = claim_next(sheet.teacher, round=sheet.round, many=responses > 1, now=now)
         if slot is None:
             return number
         held = Slot.objects.filter(pk=slot.pk, holder=sheet.teacher, marked=False)

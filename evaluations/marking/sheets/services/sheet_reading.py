@@ -20,6 +20,8 @@ from evaluations.marking.desk.services.mark_rows import (
     same_content,
 )
 from evaluations.marking.desk.services.marking import check_revisable, save_mark
+from evaluations.marking.desk.services.passing import lose_passed
+from evaluations.marking.desk.services.slots import renew
 from evaluations.marking.sheets.rules.sheet_reader import SheetFault, read_sheet
 from evaluations.marking.sheets.rules.sheet_rows import (
     CellError,
@@ -116,6 +118,17 @@ def _in_words(params: Mapping[str, str | int]) -> dict[str, str | int]:
     language = get_language() or "en"
     names = [SheetColumn(code).label(language) for code in codes if code]
     return {**params, "missing": ", ".join(names)}
+
+
+def hold_rows(sheet: MarkingSheet, rows: Sequence[FilledRow], *, now: datetime) -> None:
+    """Hold for the sheet's teacher what of *rows* is still theirs, as at the desk, to be saved.
+
+    A sheet that has ended holds nothing; what is asked for is held anew, as at the desk.
+    """
+    lose_passed(sheet.teacher, now=now)
+    for slot in _slots(sheet, rows).values():
+        if not slot.marked and slot.lease_until is not None and slot.lease_until <= now:
+            renew(slot, sheet.teacher, now=now)
 
 
 def check_rows(

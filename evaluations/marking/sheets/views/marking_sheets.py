@@ -6,10 +6,12 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluations.marking.desk.selectors.desk import desk_item, own_round, own_slot
+from evaluations.marking.desk.services.slots import asked_for
 from evaluations.marking.sheets.selectors import sheet_called
 from evaluations.marking.sheets.views import sheet_pages as pages
 from evaluations.marking.sheets.views.sheet_routes import SheetAccess
@@ -33,7 +35,7 @@ def sheets(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @requires(Capability.MARK)
 def print_response(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """One response that this teacher holds or has marked, with its rubric, for paper."""
-    slot = own_slot(request.user, answer_id)
+    slot = asked_for(request.user, own_slot, answer_id, now=timezone.now())
     if slot is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     back = reverse("marking:desk", args=[answer_id])

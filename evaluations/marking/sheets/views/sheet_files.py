@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from django.http import HttpResponse
+from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -40,7 +41,7 @@ def xlsx_file(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpRe
 def _file(sheet: MarkingSheet, shape: str, reader: User) -> HttpResponse:
     """What is still on *sheet* as ``csv`` or ``xlsx``; who took it away is kept."""
     write, kind = FORMATS[shape]
-    lines = sheet_lines(sheet)
+    lines = sheet_lines(sheet, timezone.now())
     content = write(str(sheet.public_id), lines, sheet_words(sheet, lines))
     about = manifest(len(lines), sha256(content), {"format": shape})
     note_download(sheet, about, acting_user=reader)

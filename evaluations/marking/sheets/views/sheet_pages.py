@@ -25,6 +25,7 @@ from evaluations.marking.sheets.services.sheet_reading import (
     CheckedRow,
     RowState,
     check_rows,
+    hold_rows,
     rows_of_file,
     save_rows,
 )
@@ -111,7 +112,7 @@ def return_page(request: MemberRequest, sheet: MarkingSheet, space: str) -> Http
 def print_sheet(request: MemberRequest, sheet: MarkingSheet, space: str) -> HttpResponse:
     """Every response that is still on the sheet, one after another on paper."""
     back = reverse(f"{space}:sheet", args=[sheet.public_id])
-    shown = [desk_item(slot, sheet.teacher) for slot in slots_with_texts(sheet)]
+    shown = [desk_item(slot, sheet.teacher) for slot in slots_with_texts(sheet, timezone.now())]
     if request.user != sheet.teacher and sheet.round.arbiter_marks_first:
         # What the teacher has begun to enter is part of a mark that leads must not see yet.
         shown = [replace(desk, given=nothing_given(desk.item)) for desk in shown]
@@ -161,8 +162,9 @@ def _preview(
             _("The round is not open, so marks cannot be saved. Keep your file and ask the lead."),
             code="round_not_open",
         )
-    rows = rows_of_file(content)
-    checked = check_rows(sheet, rows, acting_user=request.user, now=timezone.now())
+    rows, now = rows_of_file(content), timezone.now()
+    hold_rows(sheet, rows, now=now)
+    checked = check_rows(sheet, rows, acting_user=request.user, now=now)
     kept = [asdict(row) for row, one in zip(rows, checked, strict=True) if one.can_be_saved]
     context = _context(sheet, space) | _counted(checked)
     context["token"] = signing.dumps(kept, salt=_salt(sheet), compress=True)

@@ -113,7 +113,11 @@ def counts_by_orm(teacher: User) -> dict[int, tuple[int, int]]:
     taken = elsewhere & (Q(marked=True) | Q(lease_until__gt=NOW))
     first = Slot.objects.filter(answer=OuterRef("answer__repeat_of"))
     comes = first.filter(Q(holder=teacher) | (Q(planned=teacher) & ~taken))
-    may_come = ~taken & ~passed(NOW) & (~Q(kind=SlotKind.REPEAT) | Exists(comes))
+    may_come = (
+        ~taken
+        & ~passed(NOW)
+        & (~Q(kind=SlotKind.REPEAT) | Q(holder=teacher, holder__isnull=False) | Exists(comes))
+    )
     own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher))
     left = Q(may_come, marked=False)
     rows = (

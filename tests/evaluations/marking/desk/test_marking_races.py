@@ -19,8 +19,9 @@ from django.db import connection
 from evaluations.marking.arbitration.services import arbitrate, claim_case
 from evaluations.marking.desk.services.drafts import write_draft
 from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.passing import lose_passed, pass_by
 from evaluations.marking.desk.services.slot_order import Claimable, Half
-from evaluations.marking.desk.services.slots import claim_next, pass_by, take
+from evaluations.marking.desk.services.slots import claim_next, take
 from evaluations.marking.services.finalizing import finalize_due, newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
@@ -229,7 +230,8 @@ def test_saves_of_the_same_responses_in_opposite_order_never_block_each_other(
 def passed_by(slot: Slot, helper: User) -> bool:
     """Pass *slot*; whether that took it from who held it."""
     taken = Slot.objects.filter(holder=helper, marked=True).get()
-    pass_by([Claimable(slot.pk, 30, Half.OWN)], helper, taken.pk, now=later(40))
+    pass_by([Claimable(slot.pk, 30, Half.OWN)], helper, taken.pk, many=True, now=later(40))
+    lose_passed(now=later(40))
     return Slot.objects.filter(pk=slot.pk, holder=None).exists()
 
 

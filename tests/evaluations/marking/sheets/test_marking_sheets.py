@@ -13,12 +13,13 @@ from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
-from evaluations.marking.sheets.selectors import sheet_lines, slots_on
+from evaluations.marking.sheets.selectors import sheet_lines, slots_on, states_of
 from evaluations.marking.sheets.services import marking_sheets
 from evaluations.marking.sheets.services.marking_sheets import return_sheet
 from evaluations.marking.sheets.services.sheet_reading import (
     RowState,
     check_rows,
+    hold_rows,
     rows_of_file,
     save_rows,
 )
@@ -47,7 +48,7 @@ def row(sheet, answer: BlindAnswer, *points: str, line: int = 2, **fields) -> Fi
 
 
 def on(sheet) -> list[BlindAnswer]:  # type: ignore[no-untyped-def]
-    return [slot.answer for slot in slots_on(sheet).select_related("answer__round")]
+    return [slot.answer for slot in slots_on(sheet, NOW).select_related("answer__round")]
 
 
 def states(checked) -> list[RowState]:  # type: ignore[no-untyped-def]
@@ -61,7 +62,7 @@ def test_a_sheet_holds_the_next_of_the_queue_and_the_desk_goes_on_after_them(
     made: MarkingRound, teacher: User, other_teacher: User
 ) -> None:
     sheet = taken(made, teacher, 3)
-    assert (sheet.responses, slots_on(sheet).count()) == (3, 3)
+    assert (sheet.responses, slots_on(sheet, NOW).count()) == (3, 3)
     assert sheet.held_until.astimezone().date() in (DAY, DAY + timedelta(days=1))
     at_desk = claim_next(teacher, round=made, now=later(5))
     assert at_desk is not None
@@ -88,22 +89,35 @@ def test_a_sheet_ends_by_itself(made: MarkingRound, teacher: User, other_teacher
     sheet = taken(single, teacher, 2)
     assert claim_next(other_teacher, round=single, now=later(60 * 24)) is None
     late = sheet.held_until + timedelta(seconds=1)
+    rows = [row(sheet, answer, "3", "3", "6") for answer in on(sheet)]
+    assert not sheet_lines(sheet, late), "which responses others take would show the checks"
+    assert [one.left for one in states_of([sheet], late)] == [None]
+    assert return_sheet(sheet, acting_user=teacher, now=late) == 0
     assert has_work(teacher, single, late)
-    assert claim_next(other_teacher, round=single, now=late) is not None
+    gone = claim_next(other_teacher, round=single, now=late)
+    assert gone is not None
+    hold_rows(sheet, rows, now=late)
+    checked = check_rows(sheet, rows, now=late)
+    states = {one.slot.answer_id if one.slot else gone.answer_id: one.state for one in checked}
+    assert states.pop(gone.answer_id) == RowState.BAD
+    ((kept, state),) = states.items()
+    assert state == RowState.NEW
+    assert claim_next(other_teacher, round=single, now=late) == gone, "the other is held anew"
+    assert Slot.objects.get(answer=kept, holder=teacher).lease_until > late
 
 
 def test_a_draft_at_the_desk_does_not_shorten_the_hold(made: MarkingRound, teacher: User) -> None:
     sheet = taken(made, teacher, 1)
-    slot = slots_on(sheet).select_related("answer__round").get()
+    slot = slots_on(sheet, NOW).select_related("answer__round").get()
     save_draft(slot, teacher, sequence=1, content={"comment": "x"}, now=later(1))
-    assert slots_on(sheet).count() == 1
+    assert slots_on(sheet, NOW).count() == 1
 
 
 def test_what_is_given_back_is_in_the_queue_again(made: MarkingRound, teacher: User) -> None:
     sheet = taken(made, teacher, 4)
     save_rows(sheet, [row(sheet, on(sheet)[0], "3", "3", "6")], acting_user=teacher, now=NOW)
     assert return_sheet(sheet, acting_user=teacher, now=later(1)) == 3
-    assert slots_on(sheet).count() == 0
+    assert slots_on(sheet, NOW).count() == 0
     assert has_work(teacher, made, later(2))
     assert Mark.objects.count() == 1
     assert return_sheet(sheet, acting_user=teacher, now=later(2)) == 0
@@ -185,7 +199,7 @@ def test_a_sheet_takes_third_marks_as_the_desk_does(
     give(answer, second, ["0", "0", "0"])
     (third,) = set(people) - {first, second}
     sheet = taken(answer.round, third)
-    assert slots_on(sheet).get().kind == SlotKind.THIRD
+    assert slots_on(sheet, NOW).get().kind == SlotKind.THIRD
     save_rows(sheet, [row(sheet, answer, "3", "2", "6")], acting_user=third, now=NOW)
     finalize_due(answer.round, now=NOW)
     assert answer.finals.get().rule == "mean of closest pair (1 and 3)"
@@ -218,7 +232,7 @@ def test_rows_are_checked_and_saved_once_only(made: MarkingRound, teacher: User)
     assert states(again) == ["same", "same", "empty", "bad"]
     assert Mark.objects.count() == 2
     assert AuditEntry.objects.filter(tag="sheet.read").count() == 2
-    assert [line.item.alias for line in sheet_lines(sheet)] == [three.alias, four.alias]
+    assert [line.item.alias for line in sheet_lines(sheet, NOW)] == [three.alias, four.alias]
 
 
 def with_window(made: MarkingRound) -> None:
