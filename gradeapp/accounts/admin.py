@@ -31,6 +31,7 @@ from gradeapp.accounts.tokens import narrow_tokens, revoke_all
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import validate_plain_name
+from gradeapp.operators import OwnFilters
 
 NAMES = ("username", "display_name", "first_name", "last_name")
 RIGHTS = {"groups", "permissions", "is_active", "is_staff", "is_superuser"}
@@ -66,7 +67,7 @@ class PersonForm(UserChangeForm):
 
 
 @admin.register(User)
-class GradeappUserAdmin(UserAdmin):
+class GradeappUserAdmin(OwnFilters, UserAdmin):
     """People: made, changed and set inactive, never deleted."""
 
     form = PersonForm
@@ -192,7 +193,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class RoleAdmin(GroupAdmin):
+class RoleAdmin(OwnFilters, GroupAdmin):
     """The groups of ``roles.py``: made by ``sync_roles``, changed by nobody."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

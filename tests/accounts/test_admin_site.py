@@ -8,7 +8,6 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib.admin import site as admin_site
 from django.contrib.auth.models import Group
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -252,21 +251,20 @@ def test_who_has_no_business_there_finds_nothing(
     assert logged_in(root).get("/admin/").status_code == 404
 
 
-def test_a_filter_that_no_column_holds_is_refused(admin: User) -> None:
-    """Django's site fails at a number beyond 63 bits of another table, and on SQLite before year 1.
-
-    PostgreSQL holds the day before year 1, so there the list is shown.
-    """
+def test_a_filter_that_is_not_beside_the_list_is_refused(admin: User) -> None:
     User.objects.filter(pk=admin.pk).update(is_staff=True)
     client = logged_in(User.objects.get(pk=admin.pk))
-    for address in (
-        "evaluations/run/?judged_run=" + "9" * 30,
-        "accounts/user/?date_joined=0001-01-01",
-    ):
+    # Python computes a regular expression for SQLite: one of these takes hours for a long name.
+    refused = ["accounts/user/?username__regex=^(a|a)*$", "accounts/user/?groups__name__regex=a"]
+    # On SQLite Django fails at a day before year 1.
+    refused += ["accounts/user/?date_joined=0001-01-01", "evaluations/run/?judged_run=" + "9" * 30]
+    refused += ["auth/group/?name__iregex=a", "evaluations/run/?dataset__name__regex=a"]
+    refused += [f"{people}/?q={'a+' * 1000}" for people in ("accounts/user", "auth/group")]
+    for address in refused:
         page = client.get(f"/admin/{address}")
-        assert page.status_code in (200, 302, 400), address
-    if connection.vendor == "sqlite":
-        assert page.status_code == 400
+        assert page.status_code == 400, address
         assert "contains an error" in page.text
+    beside = "?is_active__exact=1&groups__id__exact=1&q=ada"
+    assert client.get(f"/admin/accounts/user/{beside}").status_code == 200
     group = "app_label=auth&model_name=group&field_name=user&term=x"
     assert client.get(f"/admin/autocomplete/?{group}").status_code == 404
