@@ -45,6 +45,12 @@ class User(AbstractUser):
         """Whether this person is active and, for one of the demo, the demo runs."""
         return self.is_active and (settings.DEMO or not self.is_demo)
 
+    @classmethod
+    def who_may_log_in(cls) -> models.QuerySet[User]:
+        """The people of whom ``may_log_in`` is true."""
+        active = cls.objects.filter(is_active=True)
+        return active if settings.DEMO else active.filter(is_demo=False)
+
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The roles of this person, in the order of the list of roles."""

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
-from gradeapp.accounts.roles import Role
+from gradeapp.accounts.roles import Capability, Role, roles_named
 from gradeapp.accounts.sessions import end_all_of
 from gradeapp.accounts.tokens import narrow_tokens, revoke_all
 from gradeapp.audit.record import record
@@ -27,12 +27,11 @@ def set_roles(
 
     *seen* are the roles that the page showed, None if there was none. Raises Conflict for
     oneself, the last admin and roles that somebody has changed since, BadInput for roles that do
-    not go together, NotAllowed for a superuser.
+    not go together, NotAllowed for a superuser and where *acting_user* manages people no more.
     """
-    one_change_of_people_at_a_time()
-    user.refresh_from_db(fields=["is_superuser", "is_active"])
+    _begin_change(user, acting_user)
     wanted = [role.value for role in roles]
-    before = [role.value for role in user.roles]
+    before = [role.value for role in roles_named(set(user.groups.values_list("name", flat=True)))]
     if seen is not None and set(seen) != set(before):
         raise Conflict(
             _("Somebody else has changed the roles of this person. Open the page again."),
@@ -42,7 +41,6 @@ def set_roles(
         return
     if user.pk == acting_user.pk:
         raise Conflict(_("You cannot change your own roles."))
-    check_may_change(user, acting_user)
     check_roles(wanted, superuser=user.is_superuser)
     user.groups.set(Group.objects.filter(name__in=wanted))
     user.is_staff = Role.ADMIN.value in wanted
@@ -50,26 +48,25 @@ def set_roles(
     keep_an_admin()
     narrow_tokens(user, wanted)
     record(Tag.ROLES_CHANGED, user, actor=acting_user, before=before, after=wanted)
-    end_sessions(user, acting_user=acting_user)
+    _end_sessions(user, acting_user)
 
 
 @transaction.atomic
 def set_active(user: User, *, active: bool, acting_user: User) -> None:
     """Let *user* log in, or end that at once, and their tokens for good.
 
-    Raises Conflict for oneself and the last admin.
+    Raises Conflict for oneself and the last admin, NotAllowed as ``set_roles``.
     """
     if user.pk == acting_user.pk:
         raise Conflict(_("You cannot deactivate yourself."))
-    one_change_of_people_at_a_time()
-    check_may_change(user, acting_user)
+    _begin_change(user, acting_user)
     user.is_active = active
     user.save(update_fields=["is_active"])
     keep_an_admin()
     record(Tag.ACTIVATED if active else Tag.DEACTIVATED, user, actor=acting_user)
     if not active:
         revoke_all(user, acting_user=acting_user)
-        end_sessions(user, acting_user=acting_user)
+        _end_sessions(user, acting_user)
 
 
 @transaction.atomic
@@ -78,21 +75,45 @@ def remove_factors(user: User, *, acting_user: User) -> None:
 
     What single sign-on knows them by goes too: the next login connects it anew.
     """
-    check_may_change(user, acting_user)
+    _begin_change(user, acting_user)
     connected = SocialAccount.objects.filter(user=user).delete()[0]
     kinds = list(Authenticator.objects.filter(user=user).values_list("type", flat=True))
     Authenticator.objects.filter(user=user).delete()
     record(Tag.FACTOR_REMOVED, user, actor=acting_user, kinds=sorted(kinds), sign_on=connected)
-    end_sessions(user, acting_user=acting_user)
+    _end_sessions(user, acting_user)
 
 
 @transaction.atomic
 def end_sessions(user: User, *, acting_user: User) -> int:
-    """Log *user* out everywhere; returns of how many sessions."""
+    """Log *user* out everywhere; returns of how many sessions. Raises NotAllowed."""
+    _begin_change(user, acting_user)
+    return _end_sessions(user, acting_user)
+
+
+def _begin_change(user: User, acting_user: User) -> None:
+    """Wait for changes that go on, and look again at who changes whom. Raises NotAllowed."""
+    one_change_of_people_at_a_time()
+    check_still_manages(acting_user)
+    user.refresh_from_db(fields=["is_superuser", "is_active"])
     check_may_change(user, acting_user)
+
+
+def _end_sessions(user: User, acting_user: User) -> int:
     ended = end_all_of(user)
     record(Tag.SESSIONS_ENDED, user, actor=acting_user, sessions=ended)
     return ended
+
+
+def check_still_manages(acting_user: User) -> None:
+    """Raise NotAllowed if *acting_user* has lost the right to change people since the request.
+
+    It stands behind ``one_change_of_people_at_a_time``: of two admins who take the role from each
+    other, the second one has lost it by then.
+    """
+    now = User.objects.get(pk=acting_user.pk)
+    outranked = acting_user.is_superuser and not now.is_superuser
+    if outranked or not (now.may_log_in and now.may(Capability.OPERATE)):
+        raise NotAllowed(_("You may no longer change people."))
 
 
 def check_may_change(user: User, acting_user: User) -> None:
@@ -125,9 +146,9 @@ def keep_an_admin() -> None:
 
     The change began with ``one_change_of_people_at_a_time``, so that it sees those before it.
     """
-    admins = User.objects.filter(is_active=True)
+    admins = User.who_may_log_in()
     if not (
         admins.filter(groups__name=Role.ADMIN.value).exists()
         or admins.filter(is_superuser=True).exists()
     ):
-        raise Conflict(_("At least one active admin is needed."))
+        raise Conflict(_("At least one admin who can log in is needed."))
