@@ -73,8 +73,11 @@ def set_active(user: User, *, active: bool, acting_user: User) -> None:
 def remove_factors(user: User, *, acting_user: User) -> None:
     """Remove the second factors of *user*, who has lost them; their sessions end.
 
-    What single sign-on knows them by goes too: the next login connects it anew.
+    What single sign-on knows them by goes too: the next login connects it anew. Raises Conflict
+    for oneself: an admin whose role needs a factor would be let in by the password alone.
     """
+    if user.pk == acting_user.pk:
+        raise Conflict(_("You cannot remove your own second factors here. Ask another admin."))
     _begin_change(user, acting_user)
     connected = SocialAccount.objects.filter(user=user).delete()[0]
     kinds = list(Authenticator.objects.filter(user=user).values_list("type", flat=True))

@@ -14,6 +14,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django import forms
 from django.conf import settings
+from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import SetPasswordMixin
 from django.contrib.auth.validators import UnicodeUsernameValidator
@@ -215,6 +216,10 @@ def person_change(request: MemberRequest, pk: int, change: str) -> HttpResponse:
         people.set_active(user, active=change == "activate", acting_user=by)
     elif change == "end-sessions":
         people.end_sessions(user, acting_user=by)
+        if user.pk == by.pk:
+            # The session of this request is gone too, and cannot be saved any more.
+            logout(request)
+            return redirect("login")
     elif change == "remove-factors":
         people.remove_factors(user, acting_user=by)
     elif change == "reset":

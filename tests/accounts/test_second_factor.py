@@ -131,7 +131,14 @@ def test_who_needs_a_factor_adds_one_and_keeps_the_last(admin: User, settings: A
     page = client.get("/account/second-factor/totp/deactivate/")
     assert "Add another one before you remove this one" in page.text
     client.post("/account/second-factor/totp/deactivate/")
+    own = f"/people/{admin.pk}/"
+    assert "Remove second factor" not in client.get(own).text
+    refused = client.post(f"{own}remove-factors/")
+    assert refused.status_code == 409
+    assert "Ask another admin" in refused.text
     assert Authenticator.objects.filter(pk=app.pk).exists()
+    assert client.post(f"{own}end-sessions/")["Location"] == "/login/", "it was an error, done"
+    assert client.get("/runs/")["Location"].startswith("/login/")
 
 
 def test_who_needs_a_factor_keeps_the_last_key(admin: User, settings: Any) -> None:
