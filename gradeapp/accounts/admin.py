@@ -16,7 +16,7 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import Field
-from django.forms import ModelForm
+from django.forms import CharField, HiddenInput, ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
@@ -24,7 +24,13 @@ from django.utils.translation import gettext_lazy as _
 from gradeapp.accounts.confirmation import check_confirmed
 from gradeapp.accounts.links import end_reset_links
 from gradeapp.accounts.models import User
-from gradeapp.accounts.people import keep_an_admin, one_change_of_people_at_a_time
+from gradeapp.accounts.people import (
+    check_still_manages,
+    digest_of,
+    keep_an_admin,
+    one_change_of_people_at_a_time,
+    state,
+)
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.sessions import end_all_of
 from gradeapp.accounts.tokens import narrow_tokens, revoke_all
@@ -35,24 +41,29 @@ from gradeapp.operators import OwnFilters
 
 NAMES = ("username", "display_name", "first_name", "last_name")
 RIGHTS = {"groups", "permissions", "is_active", "is_staff", "is_superuser"}
-FACTS = ("username", "display_name", "first_name", "last_name", "email", "is_active", "is_staff")
-
-
-def state(person: User) -> dict[str, Any]:
-    """What is written down about a person when it changes; no password."""
-    return {
-        **{name: getattr(person, name) for name in FACTS},
-        "is_superuser": person.is_superuser,
-        "groups": sorted(person.groups.values_list("name", flat=True)),
-        "permissions": sorted(person.user_permissions.values_list("codename", flat=True)),
-    }
+COLUMNS = {field.name for field in User._meta.concrete_fields}
 
 
 class PersonForm(UserChangeForm):
-    """Django's form of a person, which keeps roles apart that do not go together."""
+    """Django's form of a person, which keeps roles apart that do not go together.
+
+    It knows the state that its page showed, and changes no other.
+    """
+
+    seen = CharField(widget=HiddenInput, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "seen" in self.fields:  # not on a page that shows a person only
+            self.fields["seen"].initial = digest_of(self.instance)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        if cleaned.get("seen") != digest_of(self.instance):
+            raise ValidationError(
+                _("Somebody else has changed this person since. Open the page again."),
+                code="changed_meanwhile",
+            )
         groups = cleaned.get("groups", self.instance.groups.all())
         names = {group.name for group in groups}
         operates = Role.ADMIN.value in names or cleaned.get(
@@ -73,6 +84,13 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
     form = PersonForm
     list_display = ("username", "display_name", "is_active", "is_staff", "is_demo", "last_login")
     fieldsets = (*(UserAdmin.fieldsets or ()), ("gradeapp", {"fields": ("display_name",)}))
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """The fields of a person; where they can be changed, with the state that is shown."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or not self.has_change_permission(request, obj):
+            return fieldsets
+        return (*fieldsets, (None, {"fields": ("seen",)}))
 
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest | None, **kwargs: Any
@@ -109,11 +127,15 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """The form of a person: what is sent waits for the own password."""
-        if request.method == "POST":
-            check_confirmed(request)
-        answer: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
-        return answer
+        """The form of a person: what is sent waits for the own password, and for other changes."""
+        if request.method != "POST":
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        check_confirmed(request)
+        with transaction.atomic():
+            # Before the person is read, who is then compared with what the page showed.
+            one_change_of_people_at_a_time()
+            check_still_manages(cast(User, request.user))
+            return super().changeform_view(request, object_id, form_url, extra_context)
 
     @transaction.atomic
     def user_change_password(
@@ -126,6 +148,8 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
             raise PermissionDenied
         if request.method == "POST":
             check_confirmed(request)
+            one_change_of_people_at_a_time()
+            check_still_manages(cast(User, request.user))
         before = User.objects.filter(pk=id).values_list("password", flat=True).first()
         response = super().user_change_password(request, id, form_url)
         person = User.objects.filter(pk=id).first()
@@ -139,12 +163,14 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
     def save_model(
         self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool
     ) -> None:
-        """Save, and keep what was before for ``save_related``."""
-        one_change_of_people_at_a_time()
-        person = User.objects.filter(pk=obj.pk).first() if change else None
-        request.person_before = state(person) if person else None  # type: ignore[attr-defined]
-        if not change:
-            obj.must_change_password = True
+        """Save what was changed, and keep what was before for ``save_related``."""
+        request.person_before = None  # type: ignore[attr-defined]
+        if change:
+            request.person_before = state(User.objects.get(pk=obj.pk))  # type: ignore[attr-defined]
+            # Their own password, say, may be another since they were read.
+            obj.save(update_fields=COLUMNS.intersection(form.changed_data))
+            return
+        obj.must_change_password = True
         super().save_model(request, obj, form, change)
 
     def save_related(
@@ -152,11 +178,11 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
     ) -> None:
         """Save the groups and write down what has changed."""
         super().save_related(request, form, formsets, change)
-        person, acting_user = form.instance, cast(User, request.user)
-        before = request.person_before  # type: ignore[attr-defined]
+        person, before = form.instance, request.person_before  # type: ignore[attr-defined]
         after = state(person)
+        by: dict[str, Any] = {"actor": request.user, "request": request}
         if before is None:
-            record(Tag.PERSON_ADDED, person, actor=request.user, request=request, **after)
+            record(Tag.PERSON_ADDED, person, **by, **after)
             return
         changed = {
             name: [before[name], after[name]] for name in after if before[name] != after[name]
@@ -166,27 +192,15 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
             if person.is_active:
                 narrow_tokens(person, after["groups"])
             else:
-                revoke_all(person, acting_user=acting_user)
+                revoke_all(person, acting_user=cast(User, request.user))
             if ended := end_all_of(person):
-                record(
-                    Tag.SESSIONS_ENDED,
-                    person,
-                    actor=request.user,
-                    request=request,
-                    sessions=ended,
-                )
-        roles = changed.pop("groups", None)
-        if roles:
-            record(
-                Tag.ROLES_CHANGED,
-                person,
-                actor=request.user,
-                request=request,
-                before=roles[0],
-                after=roles[1],
-            )
+                record(Tag.SESSIONS_ENDED, person, **by, sessions=ended)
+        if roles := changed.pop("groups", None):
+            record(Tag.ROLES_CHANGED, person, **by, before=roles[0], after=roles[1])
+        if changed.pop("is_active", None):
+            record(Tag.ACTIVATED if person.is_active else Tag.DEACTIVATED, person, **by)
         if changed:
-            record(Tag.PERSON_CHANGED, person, actor=request.user, request=request, changed=changed)
+            record(Tag.PERSON_CHANGED, person, **by, changed=changed)
 
 
 admin.site.unregister(Group)

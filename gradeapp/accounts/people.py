@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -17,6 +20,23 @@ from gradeapp.accounts.tokens import narrow_tokens, revoke_all
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
+
+NAMES = ("username", "display_name", "first_name", "last_name", "email")
+FLAGS = ("is_active", "is_staff", "is_superuser")
+
+
+def state(person: User) -> dict[str, Any]:
+    """Return what is recorded of *person* when it changes, which is not the password."""
+    return {
+        **{name: getattr(person, name) for name in (*NAMES, *FLAGS)},
+        "groups": sorted(person.groups.values_list("name", flat=True)),
+        "permissions": sorted(person.user_permissions.values_list("codename", flat=True)),
+    }
+
+
+def digest_of(person: User) -> str:
+    """Return 16 hexadecimal digits that are others once the ``state`` of *person* has changed."""
+    return hashlib.sha256(json.dumps(state(person)).encode()).hexdigest()[:16]
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.people import digest_of, set_active, set_roles
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.scopes import Scope
 from gradeapp.accounts.tokens import make_token
@@ -41,6 +43,7 @@ def form(person: User, **changes: Any) -> dict[str, Any]:
         "display_name": person.display_name,
         "email": "",
     }
+    values["seen"] = digest_of(User.objects.get(pk=person.pk))
     values |= {"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
     flags = {
         name: "on" for name in ("is_active", "is_staff", "is_superuser") if getattr(person, name)
@@ -143,13 +146,32 @@ def test_every_change_is_in_the_audit_trail(admin: User, root: User) -> None:
         ("account.added", "ada"),
         ("account.roles_changed", "ada"),
         ("account.changed", "ada"),
+        ("account.deactivated", "root"),
         ("account.changed", "root"),
         ("account.password_changed", "root"),
     ]
     assert found[1][2] == {"before": [], "after": ["curator"]}
     assert found[2][2] == {"changed": {"first_name": ["", "Nina"]}}
-    assert found[3][2]["changed"] == {"email": ["", "n@x.example"], "is_active": [True, False]}
+    assert found[4][2]["changed"] == {"email": ["", "n@x.example"]}
     assert NEW not in str(found)
+
+
+def test_an_older_page_brings_nothing_back(admin: User, root: User, teacher: User) -> None:
+    """Somebody else deactivates a person and changes roles while the page is open there."""
+    client = logged_in(root)
+    seen = re.search(r'name="seen" value="(\w+)"', client.get(page(teacher)).text)
+    assert seen
+    late = form(teacher, display_name="Tao Two", email="old@x.example", seen=seen[1])
+    set_roles(teacher, [Role.CURATOR], acting_user=admin)
+    set_active(teacher, active=False, acting_user=admin)
+    for sent in (late, {**late, "seen": ""}):
+        assert "Somebody else has changed this person" in client.post(page(teacher), sent).text
+    now = User.objects.get(pk=teacher.pk)
+    assert (now.is_active, now.roles, now.email) == (False, (Role.CURATOR,), "")
+    assert "account.changed" not in {tag for tag, _who, _detail in entries(teacher)}
+    shown = logged_in(admin).get(page(root))
+    assert shown.status_code == 200, "which an admin reads only"
+    assert 'name="seen"' not in shown.text
 
 
 def test_changed_rights_end_sessions_and_tokens_there_too(
