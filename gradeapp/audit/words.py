@@ -245,6 +245,8 @@ DETAILS: Words = {
     "judge": ("judge model", "评判模型"),
     "judged": ("judged run", "被评运行"),
     "kept": ("kept", "保留"),
+    "key_hint": ("end of the stored key", "已存密钥的末尾"),
+    "key_replaced": ("stored key replaced", "已更换所存密钥"),
     "key_variable": ("variable of the key", "密钥变量"),
     "keys": ("keys", "参考答案"),
     "kind": ("kind", "类型"),

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -125,7 +126,7 @@ def save_endpoint(
     changes, "" not to compare. Raises BadInput for invalid fields, Conflict if it has changed.
     """
     endpoint = Endpoint() if endpoint is None else _locked(endpoint, seen)
-    before = settings_of(endpoint) if endpoint.pk else {}
+    before = copy(endpoint)
     address = base_url.rstrip("/")
     check_address(address)
     moved = bool(endpoint.pk) and endpoint.base_url != address
@@ -150,10 +151,16 @@ def save_endpoint(
     return endpoint
 
 
-def _record_saved(endpoint: Endpoint, before: Mapping[str, str], acting_user: User | None) -> None:
-    """Record what *endpoint* is now, and what has changed since *before*."""
-    after = settings_of(Endpoint.objects.get(pk=endpoint.pk))
-    changed = {name: [before.get(name, ""), after[name]] for name in after}
+def _record_saved(endpoint: Endpoint, before: Endpoint, acting_user: User | None) -> None:
+    """Record what *endpoint* is now, and what has changed since *before*; of a key only that."""
+    old = settings_of(before) if before.pk else {}
+    new = settings_of(Endpoint.objects.get(pk=endpoint.pk))
+    changed: dict[str, list[str] | list[bool]] = {
+        name: [old.get(name, ""), new[name]] for name in new if old.get(name, "") != new[name]
+    }
+    had, has = bool(before.stored_key), bool(endpoint.stored_key)
+    if had != has:
+        changed["stored_key"] = [had, has]
     record(
         Tag.ENDPOINT_SAVED,
         endpoint,
@@ -161,14 +168,15 @@ def _record_saved(endpoint: Endpoint, before: Mapping[str, str], acting_user: Us
         name=endpoint.name,
         base_url=endpoint.base_url,
         key_variable=endpoint.key_variable,
-        stored_key=bool(endpoint.stored_key),
-        changed={name: pair for name, pair in changed.items() if pair[0] != pair[1]},
+        stored_key=has,
+        key_replaced=had and has and endpoint.stored_key != before.stored_key,
+        changed=changed,
     )
 
 
 def settings_of(endpoint: Endpoint) -> dict[str, str]:
-    """Return by name what can be changed of *endpoint*, its keys aside, as text."""
-    hidden = {"id", "stored_key", "key_hint", "name", "base_url", "key_variable"}
+    """Return by name what can be changed of *endpoint*, as text; of a stored key its hint."""
+    hidden = {"id", "stored_key"}
     names = [field.name for field in Endpoint._meta.concrete_fields if field.name not in hidden]
     values = {name: getattr(endpoint, name) for name in names}
     return {name: "" if value is None else str(value) for name, value in values.items()}
@@ -176,8 +184,7 @@ def settings_of(endpoint: Endpoint) -> dict[str, str]:
 
 def state_of(endpoint: Endpoint) -> str:
     """Return 16 hexadecimal digits that are others once *endpoint* or its key has changed."""
-    parts = [endpoint.name, endpoint.base_url, endpoint.key_variable, endpoint.stored_key]
-    parts += settings_of(endpoint).values()
+    parts = [endpoint.stored_key, *settings_of(endpoint).values()]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 

@@ -218,6 +218,28 @@ def test_a_new_address_needs_the_key_and_the_password(admin: User, server: Scrip
         right = {**moved, "key": KEY, "password": "long-enough-word"}
         assert client.post(page, right).status_code == 302
         assert Endpoint.objects.get().base_url == other.base_url
+        address = [server.base_url, other.base_url]
+    entry = AuditEntry.objects.filter(tag="endpoint.saved").latest("pk")
+    assert entry.detail["changed"] == {"base_url": address}
+
+
+def test_the_trail_says_what_became_of_a_key(server: ScriptedServer) -> None:
+    """Of a stored one at most the last four characters, which the pages show too."""
+    endpoint = save(server, key="sk-first-sentinel-0123456789")
+    steps: list[dict[str, Any]] = [{"key": KEY}, {"key": "short-7f3a"}, {"key": KEY}]
+    steps += [{"key_variable": None, "name": "two"}, {"key_variable": ""}]
+    for changes in steps:
+        endpoint = save(server, endpoint=endpoint, **{"name": endpoint.name, **changes})
+    details = [one.detail for one in AuditEntry.objects.order_by("pk")]
+    assert [(one["key_replaced"], one["changed"]) for one in details[1:]] == [
+        (True, {"key_hint": ["6789", "7f3a"]}),
+        (True, {"key_hint": ["7f3a", ""]}),
+        (True, {"key_hint": ["", "7f3a"]}),
+        (False, {"name": ["one", "two"]}),
+        (False, {"key_hint": ["7f3a", ""], "stored_key": [True, False]}),
+    ]
+    assert details[0]["changed"]["stored_key"] == [False, True]
+    assert "sentinel" not in str(details)
 
 
 def test_a_stored_key_is_on_no_page(admin: User, lead: User, server: ScriptedServer) -> None:
