@@ -294,6 +294,17 @@ def set_password(token: str, password: str) -> User:
 
 
 @transaction.atomic
+def change_password(user: User, password: str) -> None:
+    """Give *user* a new password on the command line; their sessions, tokens and links end."""
+    user = User.objects.select_for_update().get(pk=user.pk)
+    user.set_password(password)
+    user.must_change_password = False
+    user.save(update_fields=["password", "must_change_password"])
+    end_reset_links(user)
+    record(Tag.PASSWORD_CHANGED, user, actor=None, by="command line")
+
+
+@transaction.atomic
 def withdraw(link: AccessLink, *, acting_user: User) -> None:
     """End an invitation that was not used. Raises Gone if it was."""
     if not open_links(LinkKind(link.kind)).filter(pk=link.pk).update(withdrawn_at=timezone.now()):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.urls import get_resolver
@@ -19,8 +20,10 @@ from evaluations.marking.rounds.services.rounds import close_round
 from gradeapp.accounts import links, people, tasks
 from gradeapp.accounts.models import AccessLink, GuessCount, User
 from gradeapp.accounts.roles import Role
+from gradeapp.accounts.scopes import Scope
 from gradeapp.accounts.services import ensure_user
 from gradeapp.accounts.session_rules import POLLED
+from gradeapp.accounts.tokens import make_token
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import Conflict
 from tests.conftest import logged_in
@@ -234,6 +237,40 @@ def test_a_reset_link_ends_with_the_password_that_it_was_made_for(
     page = logged_in(root).post(f"/admin/accounts/user/{teacher.pk}/password/", given)
     assert page.status_code == 302
     assert Client().post(by_root, values).status_code == 410
+
+
+def test_the_command_line_is_in_the_trail_and_ends_what_a_new_password_ends(
+    teacher: User, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Django's commands write no entry, and every column as it was before they asked."""
+    call_command("createsuperuser", interactive=False, username="root", email="r@x.example")
+    added = AuditEntry.objects.get(tag="account.added")
+    assert added.target == f"user:{User.objects.get(username='root').pk}"
+    assert {"by": "command line", "email": "r@x.example"}.items() <= added.detail.items()
+    User.objects.filter(pk=teacher.pk).update(must_change_password=True)
+    link = f"/reset/{links.reset_link(teacher, acting_user=admin)}/"
+    _row, token = make_token(admin, name="t", scopes=[Scope.READ], days=1, acting_user=admin)
+    typed = iter(["one", "two", "short", "short", NEW, NEW, NEW, NEW])
+
+    def ask(*_prompt: str) -> str:
+        User.objects.filter(pk=teacher.pk).update(is_active=False)
+        return next(typed)
+
+    monkeypatch.setattr("getpass.getpass", ask)
+    for name in ("tao", admin.username):
+        call_command("changepassword", name)
+    teacher.refresh_from_db()
+    assert teacher.check_password(NEW)
+    assert (teacher.is_active, teacher.must_change_password) == (False, False)
+    people.set_active(teacher, active=True, acting_user=admin)
+    assert Client().get(link).status_code == 410
+    headers = {"Authorization": f"Bearer {token}"}
+    assert Client().get("/api/v1/questions/", headers=headers).status_code == 401
+    changed = AuditEntry.objects.filter(tag="account.password_changed").order_by("pk")
+    assert [one.target for one in changed] == [f"user:{one.pk}" for one in (teacher, admin)]
+    assert changed[0].detail == {"by": "command line"}
+    with pytest.raises(CommandError):
+        call_command("changepassword", "nobody")
 
 
 @pytest.mark.parametrize("change", ["deactivated", "another role"])
