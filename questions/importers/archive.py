@@ -24,13 +24,17 @@ IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp"})
 ARCHIVE_SUFFIXES = frozenset({".zip", ".7z", ".rar", ".gz", ".tar", ".xz", ".bz2", ".tgz"})
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 CHUNK = 1 << 16
+# Of a path. File systems take names of 255 bytes, and what walks folders may call itself for each.
+MOST_PARTS = 12
+MOST_PATH_BYTES = 1000
+MOST_NAME_BYTES = 255
 BOUNDS = Bounds(memory_bytes=256 * 2**20, cpu_seconds=60, clock_seconds=120)
 
 _END = b"PK\x05\x06"
 _ZIP64_LOCATOR = b"PK\x06\x07"
 _LARGEST_COMMENT = 65_535
 _DIRECTORY_ENTRY = 46  # the least bytes of one entry in the directory of a zip
-_PART = re.compile(r"(?!\.)[^\x00-\x1f\x7f/\\:*?\"<>|]{1,120}(?<![. ])")
+_PART = re.compile(r"(?!\.)[^\x00-\x1f\x7f\ud800-\udfff/\\:*?\"<>|]{1,120}(?<![. ])")
 _RESERVED = re.compile(r"(?i:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
 
 
@@ -61,11 +65,14 @@ def plain_path(name: str) -> PurePosixPath:
     """*name* as a relative path of plain parts; raises ArchiveRefusal for any other.
 
     Absolute names, ``..``, drives, backslashes, control characters, hidden files
-    and the device names of Windows are refused.
+    and the device names of Windows are refused, and what lies too deep or has too long a name.
     """
     parts = name.removesuffix("/").split("/")
     if not all(_PART.fullmatch(part) and not _RESERVED.fullmatch(part) for part in parts):
         raise ArchiveRefusal("unsafe_name", name)
+    longest = max(len(part.encode()) for part in parts)
+    if len(parts) > MOST_PARTS or longest > MOST_NAME_BYTES or len(name.encode()) > MOST_PATH_BYTES:
+        raise ArchiveRefusal("deep_name", name)
     return PurePosixPath(*parts)
 
 

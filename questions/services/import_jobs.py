@@ -8,6 +8,7 @@ go on: what was written already is the same and is not written again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -174,7 +175,7 @@ def look_for_imports(clock: Clock = timezone.now) -> list[int]:
     now = clock()
     old = with_files().filter(status__in=WAITS_FOR_A_PERSON, ended_at__lt=now - KEPT_FOR)
     for batch in old:
-        with transaction.atomic():
+        with suppress(Conflict), transaction.atomic():  # Somebody decided at the same moment.
             _close(batch, now)
     delete_left_over(now)
     return uploads_waiting(QUESTIONS.kind, now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import shutil
+import os
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,6 +55,9 @@ SENTENCES: dict[str, str | Promise] = {
         "Unpacking the .zip file takes too much memory or time. Nothing was uploaded."
     ),
     "unsafe_name": gettext_lazy("“%(name)s” is not a plain file name. Nothing was uploaded."),
+    "deep_name": gettext_lazy(
+        "“%(name)s” lies in too many folders or has too long a name. Nothing was uploaded."
+    ),
     "link": gettext_lazy("“%(name)s” in the .zip file is a link or a device, not a file."),
     "encrypted": gettext_lazy("“%(name)s” in the .zip file is protected by a password."),
     "name_twice": gettext_lazy("“%(name)s” appears twice."),
@@ -219,11 +222,25 @@ def _check_holds_data(folder: Path) -> None:
 def delete_folder(folder: Path) -> None:
     """Delete an upload; what cannot be deleted now is found by the clock later."""
     try:
-        shutil.rmtree(folder)
+        _delete_all(folder)
     except FileNotFoundError:
         return
     except OSError as error:
         logger.warning("an upload could not be deleted: %s", error.strerror)
+
+
+def _delete_all(folder: Path) -> None:
+    """Delete *folder* in loops: ``shutil.rmtree`` calls itself for each level of folders."""
+    folders = [str(folder)]
+    for path in folders:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    os.unlink(entry.path)
+    for path in reversed(folders):
+        os.rmdir(path)
 
 
 def delete_upload(batch: ImportBatch) -> None:
@@ -235,14 +252,19 @@ def delete_upload(batch: ImportBatch) -> None:
 
 
 def delete_left_over(now: datetime) -> int:
-    """Delete folders that no import names any more, a day after they came; how many."""
+    """Delete folders that no import names any more, a day after they came; how many.
+
+    One that cannot be deleted is logged, and keeps no other.
+    """
     named = set(ImportBatch.objects.exclude(folder="").values_list("folder", flat=True))
     before = (now - KEPT_FOR).timestamp()
-    left = [
-        entry
-        for entry in imports_folder().iterdir()
-        if entry.stem not in named and entry.stat().st_mtime < before
-    ]
-    for entry in left:
-        entry.unlink() if entry.is_file() else delete_folder(entry)
-    return len(left)
+    left = 0
+    for entry in imports_folder().iterdir():
+        try:
+            if entry.stem in named or entry.lstat().st_mtime >= before:
+                continue
+            left += 1
+            delete_folder(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        except OSError as error:
+            logger.warning("an upload could not be deleted: %s", error.strerror)
+    return left

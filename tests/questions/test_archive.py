@@ -47,6 +47,14 @@ def test_a_published_folder_is_unpacked_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "name", ["a/" * 1800 + "x.json", "卷" * 90 + ".json", f"{'a' * 100}/" * 10 + "x.json"]
+)
+def test_paths_too_deep_or_too_long_refuse_the_whole_archive(tmp_path: Path, name: str) -> None:
+    assert plain_path("a/" * 11 + "x.json")
+    assert refusal(zipped({"good.json": b"{}", name: b"{}"}), tmp_path) == "deep_name"
+
+
+@pytest.mark.parametrize(
     "name",
     [
         *("../evil.json", "a/../../evil.json", "/etc/evil.json", "a//b.json", "./a.json"),

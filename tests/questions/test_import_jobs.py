@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -217,15 +219,21 @@ def test_discarding_deletes_the_files(curator: User, var: Path) -> None:
 
 def test_uploads_without_a_decision_go_after_a_day(curator: User, var: Path) -> None:
     batch = worked(taken(curator, ("a.jsonl", lines(1, 2))))
-    stray = var / "imports" / "stray"
+    stray = deep = var / "imports" / "stray"
     stray.mkdir()
+    for _level in range(sys.getrecursionlimit() + 100):  # Nothing may call itself for each.
+        deep = deep / "a"
+        os.mkdir(deep)
+    (var / "imports" / "dangling").symlink_to("nothing")
+    waiting = taken(curator, ("b.jsonl", lines(3, 4)))
     tomorrow = timezone.now() + timedelta(hours=25)
     import_jobs.look_for_imports()
     assert stray.exists()
-    import_jobs.look_for_imports(lambda: tomorrow)
+    assert import_jobs.look_for_imports(lambda: tomorrow) == [waiting.pk]
     batch.refresh_from_db()
     assert batch.status == "discarded"
-    assert left_in(var) == []
+    assert not stray.exists()
+    assert [entry.name for entry in (var / "imports").iterdir()] == [waiting.folder]
 
 
 def test_a_failure_says_so_and_can_be_tried_again(
