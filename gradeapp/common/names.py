@@ -1,4 +1,4 @@
-"""Names of people and rounds: what is shown must be what is stored."""
+"""Names of people, rounds and models: what is shown must be what is stored."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import unicodedata
 
 # Scripts whose letters look like each other's: "аdmin" with a Cyrillic first letter.
 ALIKE = ("LATIN", "CYRILLIC", "GREEK")
+
+
+def folded(name: str) -> str:
+    """Return what names have in common that differ only by case, width or spaces."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def name_problem(name: str) -> str:

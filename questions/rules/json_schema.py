@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -24,6 +26,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from gradeapp.common.names import name_problem
 from gradeapp.common.plain_number import normalized, plain
 from gradeapp.common.strict_json import JsonRefusal
 
@@ -44,6 +47,13 @@ def _number(value: object) -> Decimal:
     return normalized(Decimal(value))
 
 
+@lru_cache(maxsize=1024)  # The rows of a file have few names.
+def _plain_name(name: str) -> str:
+    if problem := name_problem(name):
+        raise PydanticCustomError(f"name_{problem}", "not a plain name")
+    return name
+
+
 def _schema_of_number(**limits: float) -> WithJsonSchema:
     return WithJsonSchema({"type": "number", **limits})
 
@@ -52,6 +62,8 @@ Whole = Annotated[int, Strict()]
 PartNumber = Annotated[Whole, Field(ge=1, le=MAX_SUB)]
 Filled = Annotated[str, StringConstraints(pattern=_FILLED)]
 Name = Annotated[str, StringConstraints(pattern=_NAME)]
+# Added to a text: a name that cannot pass for another.
+PLAIN = AfterValidator(_plain_name)
 Slug = Annotated[str, StringConstraints(pattern=_SLUG)]
 Number = Annotated[Decimal, BeforeValidator(_number)]
 Marks = Annotated[
@@ -91,6 +103,11 @@ _SENTENCES = {
     LETTERS: ("bad_value", "{key} must be the offered capital letters, like ABCD."),
     _FILLED: ("bad_value", "{key} is empty."),
     _NAME: ("bad_value", "{key} must be a name without outer spaces and control characters."),
+    "name_invisible": ("bad_name", "{key} must not contain invisible or control characters."),
+    "name_mixed": (
+        "bad_name",
+        "A word of {key} must not mix letters of scripts that look alike.",
+    ),
     _SLUG: ("bad_value", "{key} must be small letters, digits and single hyphens."),
 }
 Record = TypeVar("Record")
@@ -108,6 +125,13 @@ def validated(adapter: TypeAdapter[Record], value: object) -> Record:
         return adapter.validate_python(value)
     except ValidationError as error:
         raise _refusal(error.errors(include_url=False)) from None
+
+
+def check_plain_name(key: str, name: str) -> None:
+    """Raise JsonRefusal if *name*, the value of *key*, can pass for another."""
+    if problem := name_problem(name):
+        code, sentence = _SENTENCES[f"name_{problem}"]
+        raise JsonRefusal(code, sentence.format(key=repr(key)))
 
 
 def _refusal(errors: list[ErrorDetails]) -> JsonRefusal:

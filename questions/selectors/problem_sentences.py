@@ -103,6 +103,8 @@ PATTERNS = (
     _("%(key)s holds more than the name of a paper."),
     _("%(key)s is longer than %(n)s characters."),
     _("%(key)s must be a name without outer spaces and control characters."),
+    _("%(key)s must not contain invisible or control characters."),
+    _("A word of %(key)s must not mix letters of scripts that look alike."),
     _("%(key)s must be the offered capital letters, like ABCD."),
     _("%(key)s must be over %(n)s."),
     _("%(key)s must be at least %(n)s."),
@@ -182,6 +184,11 @@ PATTERNS = (
     _(
         "the bank has another text of %(model)s for %(place)s, repeat %(repeat)s; "
         "it stays, and this row does not count."
+    ),
+    _("there is a model “%(known)s”; “%(name)s” differs from it only in case, width or spaces."),
+    _(
+        "%(model)s has a condition “%(known)s”; "
+        "“%(name)s” differs from it only in case, width or spaces."
     ),
     _("the bank has other marks of this answer; they stay."),
     _("the bank has another reply of %(judge)s; it stays."),

@@ -101,6 +101,8 @@ PROBLEMS: dict[str, Words] = {
     "other_question": _("the row belongs to another question"),
     "other_task": _("the file belongs to another task"),
     "no_task": _("the task is not stated, skipped"),
+    "bad_name": _("a name that can pass for another"),
+    "similar_name": _("a name almost like a known one"),
     "different_text": _("a different text of this response is in the bank"),
     "different_marks": _("different marks for this response are in the bank"),
     "different_reply": _("a different reply of the judge model is in the bank"),

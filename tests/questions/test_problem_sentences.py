@@ -22,6 +22,7 @@ SAYING = (
     *Path(question_importers.__path__[0]).glob("*.py"),
     *Path(answer_importers.__path__[0]).glob("*.py"),
     *Path(evaluation_services.__path__[0]).glob("published_*.py"),
+    ROOT / "evaluations/imports/services/similar_names.py",
     ROOT / "gradeapp/common/strict_json.py",
     ROOT / "questions/rules/json_schema.py",
     ROOT / "questions/services/import_checks.py",

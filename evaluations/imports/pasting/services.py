@@ -10,9 +10,9 @@ from evaluations.facts.answer_facts import record_responses
 from evaluations.facts.looks import PASTED, record_runs
 from evaluations.imports.pasting.selectors import asked
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT
-from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME
-from evaluations.imports.services.answer_imports import check_asked
+from evaluations.imports.services.answer_imports import check_asked, check_model
 from evaluations.imports.services.published_answers import imported_run
+from evaluations.imports.services.similar_names import similar_condition, similar_model
 from evaluations.models import PasteList, Response, Run
 from evaluations.reading.rules.scoring.error_texts import is_error_text
 from evaluations.reading.services.scoring import score_responses
@@ -53,10 +53,7 @@ def make_paste_list(
     Conflict if answers of that condition were asked in another way.
     """
     model, condition = " ".join(model.split()), " ".join(condition.split())
-    if not 1 <= len(model) <= MAX_MODEL_NAME or not model.isprintable():
-        raise BadInput(_("A model name must have 1 to 100 characters."))
-    if not condition:
-        raise BadInput(_("A name must have 1 to 100 characters."))
+    _check_names(model, condition)
     if not 1 <= repeat <= MAX_REPEAT:
         words = _("A repeat must be a whole number from 1, not %(repeat)s.")
         raise BadInput(words % {"repeat": repeat})
@@ -92,6 +89,18 @@ def make_paste_list(
     )
     record(Tag.PASTE_LIST_MADE, run, actor=acting_user, questions=len(keys), repeat=repeat)
     return made
+
+
+def _check_names(model: str, condition: str) -> None:
+    check_model(model)
+    if not condition:
+        raise BadInput(_("A name must have 1 to 100 characters."))
+    if other := similar_model(model) or similar_condition(model, condition):
+        words = _(
+            "There is “%(name)s” already. Use that name, or one that differs by more than case and "
+            "width."
+        )
+        raise BadInput(words % {"name": other}, code="similar_name")
 
 
 def _questions(dataset: Dataset, asking: Asking, choice: QuestionChoice) -> list[Question]:

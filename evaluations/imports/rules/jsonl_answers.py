@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 
 from evaluations.conditions import PromptSetting
 from evaluations.imports.rules.answer_records import AnswerFile, AnswerRecord
 from evaluations.imports.rules.belonging import key_text
 from gradeapp.common.strict_json import JsonRefusal, cleaned, numbered_objects
 from questions.importers.records import Problem
-from questions.rules.json_schema import CONFIG, Name, Whole, validated
+from questions.rules.json_schema import CONFIG, PLAIN, Name, Whole, validated
 
 MAX_PROBLEMS = 100
 NumberedRow = tuple[int, dict[str, Any] | JsonRefusal]
@@ -23,6 +23,10 @@ MAX_REPEAT = 32767
 
 def _in_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
+
+
+def _spaced(name: str) -> str:
+    return " ".join(name.split())
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class AnswerLine:
     dataset: Annotated[Name, Field(max_length=60)]
     task: Annotated[Name, Field(max_length=120)]
     external_id: Annotated[Name, Field(alias="id", max_length=80)]
-    model: Annotated[Name, Field(max_length=100)]
+    model: Annotated[Name, Field(max_length=100), PLAIN]
     repeat: Annotated[Whole, Field(ge=1, le=MAX_REPEAT)]
     text: str
     finish_reason: Annotated[str, Field(max_length=40)] = ""
@@ -42,7 +46,7 @@ class AnswerLine:
     completion_tokens: Annotated[Whole, Field(ge=0, le=2**31 - 1)] | None = None
     question: str = ""
     setting: PromptSetting | Literal[""] = ""
-    condition: Annotated[str, Field(max_length=100)] = ""
+    condition: Annotated[str, Field(max_length=100), AfterValidator(_spaced), PLAIN] = ""
     key: Annotated[list[str], BeforeValidator(_in_list)] = field(default_factory=list)
 
 

@@ -23,6 +23,7 @@ from questions.importers.gaokao_files import (
     text_problems,
 )
 from questions.importers.records import Problem
+from questions.rules.json_schema import check_plain_name
 
 MAX_MODEL_NAME = 100
 # Names of the key in released rows; earlier rows use the name of the question files.
@@ -63,6 +64,11 @@ def _answer_file(file: GaokaoFile | Problem, model: str | None, repeat: int) -> 
     if not 1 <= len(name) <= MAX_MODEL_NAME:
         text = "The file does not say which model answered; name it with --model."
         return AnswerFile(file.name, (), (Problem(file.name, None, "no_model", text, fatal=True),))
+    try:
+        check_plain_name("model_name", name)
+    except JsonRefusal as refusal:
+        problem = Problem(file.name, None, refusal.code, refusal.text, fatal=True)
+        return AnswerFile(file.name, (), (problem,))
     answers: dict[str, AnswerRecord] = {}
     problems = list(text_problems(file))
     for row, item in enumerate(file.items, start=1):
@@ -134,6 +140,7 @@ def _judge_grading(header: dict[str, str], item: dict[str, Any]) -> Grading | No
     judge = header.get(JUDGE_KEY, "").strip()
     if not judge:
         raise JsonRefusal("no_judge", f"The file does not name the judge in {JUDGE_KEY!r}.")
+    check_plain_name(JUDGE_KEY, judge)
     totals = item.get(TOTALS_KEY, [])
     if not isinstance(totals, list):
         raise JsonRefusal("wrong_type", f"{TOTALS_KEY!r} is not a list.")

@@ -25,10 +25,12 @@ from evaluations.imports.services.published_answers import (
 from evaluations.imports.services.published_gradings import store_gradings
 from evaluations.imports.services.published_marks import store_marks
 from evaluations.imports.services.report_looks import keep_imported_runs
+from evaluations.imports.services.similar_names import Asked, name_problems, names_in
 from evaluations.reading.services.scoring import score_responses
 from evaluations.runs.services.conditions import NAME_LENGTH
 from gradeapp.accounts.models import User
 from gradeapp.audit.tags import Tag
+from gradeapp.common.name_checks import check_name_is_plain
 from gradeapp.common.refusals import BadInput
 from questions.importers.gaokao_files import DATASET
 from questions.importers.records import Problem
@@ -71,6 +73,7 @@ class DryRun:
     """A check of several files that stores nothing; it notes which answers it would add."""
 
     seen: set[tuple[object, ...]] = field(default_factory=set)
+    names: set[Asked] = field(default_factory=set)
 
     def new_ones(self, stored: StoredAnswers) -> int:
         """Return how many of the *stored* answers no earlier file of the check would add."""
@@ -95,6 +98,7 @@ class _Import:
         counts = Counter(skipped=int(file.skipped))
         problems = list(file.problems)
         if file.answers and not file.refused:
+            problems += name_problems(file, self.dry_run.names if self.dry_run else ())
             with transaction.atomic():
                 stored, counts = _store(file)
                 if self.dry_run:
@@ -106,6 +110,7 @@ class _Import:
                 if not self.dry_run:
                     self._note_looks(file)
             if self.dry_run:
+                self.dry_run.names |= names_in(file)
                 self._note_looks(file)
             # In transactions of its own: scoring takes longer than storing, and SQLite has one
             # writer at a time. After a kill, the next import or ``score`` scores the rest.
@@ -179,14 +184,22 @@ def import_answers(
 
 
 def check_asked(setting: str, condition: str) -> None:
-    """Raise BadInput for an unknown setting, or a name of a condition that cannot be one."""
+    """Raise BadInput for an unknown setting, or a name that no condition may have."""
     if setting and setting not in list(PromptSetting):
         raise BadInput(
             _("There is no setting “%(name)s”; choose one of: %(known)s.")
             % {"name": setting, "known": ", ".join(PromptSetting)}
         )
+    check_name_is_plain(condition)
     if len(condition) > NAME_LENGTH or not condition.isprintable():
         raise BadInput(_("A name must have 1 to 100 characters."))
+
+
+def check_model(model: str) -> None:
+    """Raise BadInput for a name that no model may have."""
+    check_name_is_plain(model)
+    if not 1 <= len(model.strip()) <= MAX_MODEL_NAME or not model.isprintable():
+        raise BadInput(_("A model name must have 1 to 100 characters."))
 
 
 def _asked(file: AnswerFile, setting: str, condition: str) -> AnswerFile:
@@ -213,8 +226,8 @@ def _files(source: str, path: Path, model: str | None, repeat: int) -> Iterator[
         raise BadInput(
             _("A repeat must be a whole number from 1, not %(repeat)s.") % {"repeat": repeat}
         )
-    if model is not None and not 1 <= len(model.strip()) <= MAX_MODEL_NAME:
-        raise BadInput(_("A model name must have 1 to 100 characters."))
+    if model is not None:
+        check_model(model)
     if source == "jsonl":
         return read_jsonl_answers(path)
     if source == "csv":

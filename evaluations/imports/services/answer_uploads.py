@@ -14,12 +14,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT
-from evaluations.imports.rules.model_outputs import MAX_MODEL_NAME
 from evaluations.imports.services.answer_imports import (
     ADDED,
     SOURCES,
     DryRun,
     check_asked,
+    check_model,
     import_answers,
 )
 from gradeapp.accounts.models import User
@@ -58,15 +58,16 @@ def take_answers(
     *model* "" uses the name in the files; *repeat* is from 1; *setting* and *condition* are those
     of ``import_answers``. Raises BadInput for invalid input.
     """
-    if len(model) > MAX_MODEL_NAME:
-        raise BadInput(_("A model name must have 1 to 100 characters."))
+    model, condition = " ".join(model.split()), " ".join(condition.split())
+    if model:
+        check_model(model)
     if not 1 <= repeat <= MAX_REPEAT:
         raise BadInput(
             _("A repeat must be a whole number from 1, not %(repeat)s.") % {"repeat": repeat}
         )
     check_asked(setting, condition)
-    options = {"model": model.strip(), "repeat": repeat}
-    options |= {"setting": setting, "condition": condition.strip()}
+    options = {"model": model, "repeat": repeat}
+    options |= {"setting": setting, "condition": condition}
     return take_upload(uploads, source, acting_user=acting_user, kind=ANSWERS, options=options)
 
 

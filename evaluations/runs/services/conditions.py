@@ -20,6 +20,8 @@ from evaluations.runs.services.prompt_sets import OWN_SET, stored_prompts
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.name_checks import check_name_is_plain
+from gradeapp.common.names import folded
 from gradeapp.common.refusals import BadInput, Conflict
 
 AS_PUBLISHED = "as published"
@@ -80,20 +82,22 @@ def of_model(model: LanguageModel) -> dict[str, LanguageModel | Condition]:
 def rename_condition(condition: Condition, name: str, *, acting_user: User) -> Condition:
     """Give *condition* another *name*, of 1 to 100 characters, and record it.
 
-    Raises BadInput for a name that is empty, too long, or has line breaks, and Conflict if another
-    condition of the model has it.
+    Raises BadInput for a name that is empty, too long, or can pass for another, and Conflict if
+    another condition of the model has it, or one that differs from it only by case or width.
     """
     name = " ".join(name.split())
+    check_name_is_plain(name)
     if not 1 <= len(name) <= NAME_LENGTH or not name.isprintable():
         raise BadInput(_("A name must have 1 to 100 characters."))
     with transaction.atomic():
         model = LanguageModel.objects.select_for_update().get(pk=condition.language_model_id)
-        named = Condition.objects.filter(language_model=model, name=name).first()
-        if named is not None and named != condition:
-            raise Conflict(
-                _("%(model)s already has a condition called “%(name)s”.")
-                % {"model": model, "name": name}
-            )
+        others = Condition.objects.filter(language_model=model).exclude(pk=condition.pk)
+        for other in others.values_list("name", flat=True):
+            if folded(other) == folded(name):
+                raise Conflict(
+                    _("%(model)s already has a condition called “%(name)s”.")
+                    % {"model": model, "name": other}
+                )
         before = Condition.objects.get(pk=condition.pk).name
         if name != before:
             condition.name = name

@@ -14,7 +14,11 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from evaluations.imports.services.answer_imports import AnswerImportReport, import_answers
+from evaluations.imports.services.answer_imports import (
+    AnswerImportReport,
+    DryRun,
+    import_answers,
+)
 from evaluations.models import (
     BlindAnswer,
     FinalMark,
@@ -364,6 +368,15 @@ def test_answers_of_two_conditions_are_two_runs(bank: Path, curator: User) -> No
         ("as published, few-shot-cot", "few-shot-cot"),
         ("GPT, warm", ""),
     ]
+    alike = [
+        line | {"id": "1", "text": "B"} | one
+        for one in ({"model": "Ｍ"}, {"condition": "gpt,  Warm"})
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in [*lines, *alike]))
+    report = import_answers("jsonl", file, dry_run=DryRun(), acting_user=curator)
+    assert codes(report) == {"similar_name": 2}
+    assert "a model “m”; “Ｍ” differs" in report.problems[0].text
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     # what the command says stands for the rows that do not say it
     again = import_answers("jsonl", file, setting="zero-shot", acting_user=curator)
     assert again.responses == 2
@@ -399,6 +412,8 @@ def test_answers_in_our_own_format(bank: Path, curator: User) -> None:
         ("gaokao-bench", "nowhere", {}, "no file or folder"),
         ("gaokao-bench", ".", {"repeat": 0}, "A repeat must be a whole number from 1, not 0"),
         ("gaokao-bench", ".", {"model": " "}, "1 to 100 characters"),
+        ("gaokao-bench", ".", {"model": "gpt\u200b"}, "invisible"),
+        ("jsonl", ".", {"condition": "w\u0430rm"}, "alike"),
         ("gaokao-bench", ".", {}, "answers: The folder holds no .json file"),
         ("jsonl", ".", {}, "answers: The folder holds no .jsonl file"),
     ],

@@ -49,6 +49,7 @@ def test_what_spreadsheets_write_is_read(tmp_path: Path, encoding: str) -> None:
         (f"{HEADER}\nx,T,p1,B,B\n", "wrong_width"),
         (f"{HEADER}\nx,T,p1,B\nx,T,p1,C\n", "duplicate_id"),
         (f"{HEADER},setting\nx,T,p1,B,cot\n", "bad_value"),
+        (f"{HEADER},model\nx,T,p1,B,web-\u0441hat\n", "bad_name"),
         (b"\x00\xff\x00", "not_text"),
         ("", "empty"),
     ],

@@ -49,10 +49,20 @@ def test_the_model_is_the_option_the_header_or_the_file_name(
     assert answer.text == "Because."
 
 
-def test_without_a_name_of_the_model_the_file_is_refused(tmp_path: Path) -> None:
-    file = read_one(write(tmp_path, [ITEM], name="answers"))
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ({}, "no_model"),
+        ({"model_name": "gpt\u200b-y"}, "bad_name"),
+        ({"model_name": "gpt-y", "teacher_model_name": "g\u0440t-y"}, "bad_name"),
+    ],
+)
+def test_without_a_plain_name_of_the_model_the_file_is_refused(
+    tmp_path: Path, header: dict[str, str], code: str
+) -> None:
+    file = read_one(write(tmp_path, [ITEM | JUDGED], name="answers", **header))
     assert file.refused
-    assert [problem.code for problem in file.problems] == ["no_model"]
+    assert [problem.code for problem in file.problems][:1] == [code]
 
 
 @pytest.mark.parametrize(

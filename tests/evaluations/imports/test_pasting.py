@@ -97,6 +97,12 @@ def test_one_name_is_one_way_of_asking(dataset: Dataset, lead: User) -> None:
     other = made(dataset, lead, condition="website, second account", repeat=2)
     assert other.run != first.run
     assert Run.objects.count() == 2
+    for change in ({"model": "Web-chat"}, {"condition": "ｗebsite"}):
+        with pytest.raises(BadInput, match="already"):
+            made(dataset, lead, **change)
+    for change in ({"model": "web-\u0441hat"}, {"condition": "website\u200b"}):
+        with pytest.raises(BadInput, match="must not"):
+            made(dataset, lead, **change)
     in_two_steps = Asking(setting=PromptSetting.ZERO_SHOT_COT)
     with pytest.raises(BadInput, match="two steps"):
         made(dataset, lead, condition="cot", asking=in_two_steps)

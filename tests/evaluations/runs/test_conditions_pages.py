@@ -82,9 +82,10 @@ def test_a_name_is_unique_for_the_model_and_its_change_is_recorded(run: Run, adm
         name="other", language_model=condition.language_model, origin="imported", fingerprint="f"
     )
     taken = reverse("runs:condition-rename", args=[other.public_id])
-    assert client.post(taken, {"name": condition.name}).status_code == 409
-    assert client.post(taken, {"name": "  "}).status_code == 400
-    assert client.post(taken, {"name": "n" * 101}).status_code == 400
+    for name in (condition.name, condition.name.lower().replace("gpt", "ｇｐｔ")):
+        assert client.post(taken, {"name": name}).status_code == 409
+    for name in ("  ", "n" * 101, f"{condition.name}\u200b", "GPT-4, f\u0435w-shot CoT"):
+        assert client.post(taken, {"name": name}).status_code == 400
     other.refresh_from_db()
     assert other.name == "other"
     assert AuditEntry.objects.filter(tag="condition.renamed").count() == 1
