@@ -150,7 +150,7 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
         fields = [
             *("id", "table", "dataset", "parameters", "file_format", "bom", "status"),
             *("rows_done", "rows_total", "seconds_left", "size", "sha256", "file"),
-            *("created_at", "expires_at"),
+            *("error", "refusal", "created_at", "expires_at"),
         ]
 
     def get_seconds_left(self, work: Export) -> float | None:

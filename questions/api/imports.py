@@ -55,7 +55,7 @@ class ImportSerializer(serializers.ModelSerializer[ImportBatch]):
     class Meta:
         model = ImportBatch
         fields = [
-            *("id", "kind", "source", "reader", "dataset", "status", "error", "counts"),
+            *("id", "kind", "source", "reader", "dataset", "status", "error", "refusal", "counts"),
             *("problems", "files_done", "files_total", "actor"),
             *("created_at", "confirmed_at", "started_at", "ended_at"),
         ]

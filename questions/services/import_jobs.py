@@ -48,7 +48,7 @@ WAITS_FOR_A_PERSON = (Is.CHECKED, *GOES_ON)
 def confirm_import(batch: ImportBatch, *, acting_user: User, clock: Clock = timezone.now) -> None:
     """Import what was checked. Raises Conflict where it is not to be imported (any more)."""
     confirmed = ImportBatch.objects.filter(pk=batch.pk, status=Is.CHECKED).exclude(folder="")
-    if not confirmed.update(status=Is.QUEUED, confirmed_at=clock(), stop_asked=False, error=""):
+    if not confirmed.update(confirmed_at=clock(), **background_work.afresh()):
         raise Conflict(_("This import is not waiting for confirmation. Reload its page."))
     tag = Tag.QUESTIONS_IMPORTED if batch.kind == QUESTIONS.kind else Tag.ANSWERS_IMPORTED
     record(tag, batch, actor=acting_user, source=batch.source)

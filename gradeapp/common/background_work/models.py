@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import get_language
 
 from gradeapp.common.named import WorkStatus
 
@@ -13,11 +14,17 @@ LIVE = (WorkStatus.QUEUED, WorkStatus.WORKING)
 GOES_ON = (WorkStatus.STOPPED, WorkStatus.INTERRUPTED, WorkStatus.FAILED)
 
 
+def current_language() -> str:
+    """Return the language of the person who starts or continues work."""
+    return get_language() or settings.LANGUAGE_CODE
+
+
 class BackgroundWork(models.Model):
     """Work that a person starts, stops and lets go on, and that one worker at a time does.
 
     ``worker`` names the one process that works on it and ``heartbeat`` when it was
-    last heard of; ``error`` is a code that pages put into words.
+    last heard of; ``error`` is a code that pages put into words. Work that was refused has the
+    sentence in ``refusal``, in the ``language`` of whoever started or continued it.
     """
 
     status = models.CharField(
@@ -27,6 +34,8 @@ class BackgroundWork(models.Model):
     worker = models.CharField(max_length=36, blank=True)
     heartbeat = models.DateTimeField(null=True)
     error = models.CharField(max_length=40, blank=True)
+    refusal = models.TextField(blank=True, default="", db_default="")
+    language = models.CharField(max_length=10, default=current_language, db_default="en")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)

@@ -14,11 +14,16 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet
+from django.utils import translation
 from django.utils.translation import gettext as _
 
-from gradeapp.common.background_work.models import GOES_ON, BackgroundWork
+from gradeapp.common.background_work.models import (
+    GOES_ON,
+    BackgroundWork,
+    current_language,
+)
 from gradeapp.common.named import WorkStatus as Is
-from gradeapp.common.refusals import Conflict
+from gradeapp.common.refusals import Conflict, Refusal
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +49,14 @@ def queue_again(rows: QuerySet[Work], work: Work, now: datetime, **changes: Any)
     """Queue *work* again, one of *rows*; raises Conflict where it did not end early."""
     note_lost_workers(type(work), now)
     ended = rows.filter(pk=work.pk, status__in=GOES_ON)
-    if not ended.update(status=Is.QUEUED, stop_asked=False, error="", worker="", **changes):
+    if not ended.update(worker="", **afresh(), **changes):
         raise Conflict(_("This import cannot be resumed. Reload its page."))
+
+
+def afresh() -> dict[str, Any]:
+    """Return the columns of work that a person sends to the workers (again)."""
+    said = {"error": "", "refusal": "", "language": current_language()}
+    return {"status": Is.QUEUED, "stop_asked": False, **said}
 
 
 # ---- what a worker does ----
@@ -79,17 +90,23 @@ def carry_out(
     """Do *task*, which gives the status to end with, and write that end with *details*.
 
     Returns the status: stopped where the task raised Stopped, failed where it raised
-    anything else; None where another worker has the work by now.
+    anything else; None where another worker has the work by now. The sentence of a Refusal is
+    kept for the page, in the language of the work.
     """
-    error = ""
-    try:
-        status = task()
-    except Stopped:
-        status = Is.STOPPED
-    except Exception:
-        logger.exception("%s failed: %s", work._meta.verbose_name, work.pk)
-        status, error = Is.FAILED, "unexpected"
-    ended = held(work).update(status=status, ended_at=clock(), error=error, worker="", **details())
+    error = refused = ""
+    with translation.override(work.language):
+        try:
+            status = task()
+        except Stopped:
+            status = Is.STOPPED
+        except Refusal as refusal:
+            logger.info("%s refused: %s: %s", work._meta.verbose_name, work.pk, refusal.code)
+            status, error, refused = Is.FAILED, refusal.code[:40], str(refusal)
+        except Exception:
+            logger.exception("%s failed: %s", work._meta.verbose_name, work.pk)
+            status, error = Is.FAILED, "unexpected"
+    said = {"error": error, "refusal": refused}
+    ended = held(work).update(status=status, ended_at=clock(), worker="", **said, **details())
     return status if ended else None
 
 

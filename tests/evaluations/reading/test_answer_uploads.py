@@ -22,6 +22,7 @@ from tests.questions.upload_world import var as var
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = "/runs/imports/"
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def answers(*ids: str, **more: object) -> bytes:
@@ -111,6 +112,26 @@ def test_marks_and_gradings_come_with_the_name_of_the_model(lead: User, var: Pat
     response = Response.objects.get()
     assert (response.run.language_model.name, response.repeat) == ("gpt-x", 2)
     assert (Mark.objects.count(), Judgement.objects.count()) == (2, 1)
+
+
+def test_what_a_worker_refuses_is_said_on_the_page(
+    lead: User, var: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    client = logged_in(lead)
+    upload = {"files": [sent("b.zip", zip_of({"b.json": b"{}"}))], "source": "", "model": "m"}
+    place = client.post(PAGE, upload, headers={"accept-language": "zh-hans"})["Location"]
+    batch = worked(ImportBatch.objects.get())
+    assert (batch.status, batch.error, batch.language) == ("failed", "bad_input", "zh-hans")
+    assert "gaokao-bench" in batch.refusal
+    assert f'lang="zh-hans">{batch.refusal}</p>' in client.get(place).text
+    assert not [one for one in caplog.records if one.levelname == "ERROR" or one.exc_info]
+    import_jobs.resume_import(batch, acting_user=lead)
+    batch.refresh_from_db()
+    assert (batch.status, batch.error, batch.refusal, batch.language) == ("queued", "", "", "en")
+    for template in (ROOT / "templates").rglob("*.html"):
+        text = template.read_text()
+        assert "background_work/_refusal.html" in text or "See the log of the worker" not in text
 
 
 def test_what_cannot_be_taken_and_who_may_not(lead: User, var: Path) -> None:
