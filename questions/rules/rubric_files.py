@@ -12,13 +12,13 @@ import io
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from gradeapp.common.plain_number import plain
+from gradeapp.common.plain_number import decimal_of, plain
 from gradeapp.common.storable import storable
 from gradeapp.common.strict_json import JsonRefusal, cleaned, read_document
 from questions.rules.json_schema import CONFIG, Filled, json_text, validated
@@ -275,11 +275,8 @@ def _decimal(row: dict[str, str], name: str, number: int) -> Decimal:
     text = row.get(name, "").strip()
     if not text:
         raise FileRefusal(FileFault.EMPTY_CELL, number, name=name)
-    try:
-        value = Decimal(text) if text.isascii() and len(text) <= MAX_NUMBER_LENGTH else None
-    except InvalidOperation:
-        value = None
-    if value is None or not value.is_finite() or "_" in text:
+    value = decimal_of(text) if len(text) <= MAX_NUMBER_LENGTH else None
+    if value is None:
         raise FileRefusal(FileFault.NOT_A_NUMBER, number, name=name)
     return value
 

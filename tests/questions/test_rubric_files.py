@@ -129,6 +129,8 @@ def test_a_hand_written_csv_with_a_group_is_read() -> None:
         (csv_of("exam,history,7,1,1_0,a,,,"), "not_a_number", 2),
         (csv_of("exam,history,7,1,４,a,,,"), "not_a_number", 2),
         (csv_of("exam,history,7,1,NaN,a,,,"), "not_a_number", 2),
+        (csv_of("exam,history,7,1,1E-999999999,a,,,"), "not_a_number", 2),
+        (csv_of("exam,history,7,1,4,a,1,1E9,"), "not_a_number", 2),
         (csv_of("exam,history,7,0,4,a,,,"), "not_whole", 2),
         (csv_of("exam,history,7,1.5,4,a,,,"), "not_whole", 2),
         (csv_of("exam,history,7,1,4,a,1,,"), "empty_cell", 2),
