@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import unicodedata
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
@@ -16,21 +17,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluations.judging.rules.judge_reply import read_judge_reply
+from evaluations.marking.rules.blinding import names_model
 from evaluations.reading.rules.extraction.blanks import read_exact_answer
 from evaluations.reading.rules.extraction.cascade import read_answer
 from evaluations.reading.rules.extraction.published import read_answer_published
 from evaluations.reading.rules.extraction.published_agibench import read_agibench
 from evaluations.reading.rules.extraction.published_agieval import read_agieval
 from evaluations.reading.rules.scoring.error_texts import is_error_text
-from evaluations.reading.rules.scoring.exact_match import exact_match
+from evaluations.reading.rules.scoring.exact_match import exact_match, tokens
 from evaluations.suggesting.rules.reply_json import one_object
 from gradeapp.common.hidden_tex import drawn_tex, visible_tex
 from gradeapp.common.hidden_text import hidden_kinds
+from gradeapp.common.normal_form import normal_form
 from gradeapp.rendering import Kind, render_text
 from gradeapp.rendering.render import rendered
 from gradeapp.rendering.source import tex_like
 from questions.rules.part_marks import item_parts
 from questions.rules.rubric_draft import propose
+from questions.rules.search_words import search_text, snippet
 
 pytestmark = pytest.mark.once
 READERS: Mapping[str, Callable[[str], object]] = {
@@ -97,6 +101,27 @@ def seconds(reader: Callable[[str], object], text: str) -> float:
             reader(text + "x" * number)  # another text, for what else keeps answers
         times.append(time.process_time() - started)
     return min(times)
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        lambda text: tokens(text, "en"),
+        lambda text: snippet([text], ["zz"]),
+        lambda text: search_text([text]),
+        lambda text: names_model(text, "gpt-4"),
+    ],
+)
+def test_marks_in_a_row_are_normalized_in_linear_time(reader: Callable[[str], object]) -> None:
+    """20,000 of each took seconds, and kept all of the process waiting."""
+    long, short = ("a" + "\u0301" * size + "\u0316" * size for size in (8_000, 2_000))
+    assert seconds(reader, long) < 9 * max(seconds(reader, short), 0.02)
+
+
+def test_text_of_a_language_is_normalized_as_it_is() -> None:
+    for text in ("é ａＢ ㎡", "e\u0301\u0323", "q\u0307\u0323" * 50, "ཱི", "ạ́" * 9):
+        assert normal_form("NFKC", text) == unicodedata.normalize("NFKC", text)
+    assert normal_form("NFC", "a" + "\u0316" * 31) == "a" + "\u0316" * 30 + "\u034f\u0316"
 
 
 @pytest.mark.parametrize("text", ["1" + "," * 40_000, "1" + ", " * 20_000, "1" + "." * 40_000])

@@ -7,9 +7,9 @@ papers that followed ``2023_Biology_MCQs``. The rest decides.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
+from gradeapp.common.normal_form import normal_form
 from questions.rules.vocabulary import Language, Part, QuestionType, Subject
 
 _KEYWORD = re.compile(r"(?P<first>\d{4})(?:-(?P<last>\d{4}))?_(?P<rest>[A-Za-z][\w-]*)")
@@ -116,7 +116,7 @@ def canonical_paper(category: str) -> str:
     years (新课标Ⅱ and 全国卷Ⅱ) stay apart, and 解析版 (with solutions) names no
     paper, so it gives the empty name.
     """
-    plain = unicodedata.normalize("NFKC", category).translate({ord(c): None for c in " ()"})
+    plain = normal_form("NFKC", category).translate({ord(c): None for c in " ()"})
     match = _PAPER.fullmatch(plain)
     if match is None:
         return plain

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
+
+from gradeapp.common.normal_form import normal_form
 
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _ROMAN = {"1": "Ⅰ", "2": "Ⅱ", "3": "Ⅲ", "I": "Ⅰ", "II": "Ⅱ", "III": "Ⅲ"}
@@ -55,7 +56,7 @@ def civil_service_paper(source: str) -> str:
 
 def _plain(text: str) -> str:
     """One spelling for wide signs and Roman numbers, without blanks."""
-    return "".join(unicodedata.normalize("NFKC", text).split())
+    return "".join(normal_form("NFKC", text).split())
 
 
 def _examination(plain: str) -> str:

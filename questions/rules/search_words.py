@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from gradeapp.common.normal_form import normal_form
 from questions.rules.readable import readable
 
 MAX_WORDS = 8
@@ -32,7 +33,7 @@ def fold(text: str) -> str:
     """*text* without case and width."""
     if text.isascii():  # nothing to compose, nothing wide
         return text.lower()
-    return unicodedata.normalize("NFC", text).translate(_FOLDING)
+    return normal_form("NFC", text).translate(_FOLDING)
 
 
 def search_text(parts: Sequence[str]) -> str:
@@ -56,7 +57,7 @@ def snippet(parts: Sequence[str], words: Sequence[str], width: int = 90) -> list
     *width* is about how many characters are shown.
     """
     for part in parts:
-        shown = unicodedata.normalize("NFC", readable(part))
+        shown = normal_form("NFC", readable(part))
         folded, places = _with_places(shown)
         starts = [at for word in words if (at := folded.find(word)) >= 0]
         if starts:
@@ -68,7 +69,7 @@ def snippet(parts: Sequence[str], words: Sequence[str], width: int = 90) -> list
 
 def beginning(text: str, words: Sequence[str], width: int = 110) -> list[Piece]:
     """The first *width* characters of *text* on one line, with what *words* find in them."""
-    shown = unicodedata.normalize("NFC", readable(text[: width * 4]))
+    shown = normal_form("NFC", readable(text[: width * 4]))
     if not words:
         plain = shown if len(shown) <= width else shown[: width - 1] + "…"
         return [(plain, False)] if plain else []

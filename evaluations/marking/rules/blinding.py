@@ -7,10 +7,10 @@ Blindness is kept by an allow-list: a marking page and the marking API are given
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gradeapp.common.normal_form import normal_form
 from questions.rules.rubric import PointGroup, ScoringPoint
 
 # A shorter name of a model ("o1", "Yi") would be found in other words by chance.
@@ -112,5 +112,5 @@ def names_model(text: str, model: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = normal_form("NFKC", text).casefold()
     return "".join(character for character in folded if character.isalnum())

@@ -22,6 +22,8 @@ import string
 import unicodedata
 from collections import Counter
 
+from gradeapp.common.normal_form import normal_form
+
 _REMOVED = (r"^{\circ}", r"^\circ", r"\$")
 
 
@@ -107,7 +109,7 @@ def f1(gold: str, answer: str, language: str) -> float:
 
 def tokens(text: str, language: str) -> list[str]:
     """Return the tokens of *text* in order: lower case, no punctuation, no English articles."""
-    text = unicodedata.normalize("NFKC", text).lower()
+    text = normal_form("NFKC", text).lower()
     if language.startswith("zh"):
         return _CHINESE_TOKEN.findall(text)
     bare = "".join(
