@@ -6,7 +6,7 @@ of migrations before 0095). The tests of the history run on the migrated schema 
 where that was forgotten.
 """
 
-from gradeapp.audit.append_only import refusal, replaces
+from gradeapp.audit.append_only import in_own_schema, refusal, replaces
 
 # Each table with the key of the blind answer that a row of it belongs to.
 TABLES = {
@@ -62,6 +62,13 @@ def install_all(apps, schema_editor):
     refuse(apps, schema_editor)
 
 
+def statements(connection, table):
+    """Return what makes both kinds of triggers of *table* as it is now."""
+    postgresql = connection.vendor == "postgresql"
+    yield from (_on_postgresql if postgresql else _on_sqlite)(connection, table, TABLES[table])
+    yield from (_refusing_truncate if postgresql else _refusing_replace)(table)
+
+
 def refuse(apps, schema_editor):
     """Refuse what makes rows vanish without a trigger for each, in place of older triggers.
 
@@ -92,6 +99,7 @@ def _refusing_truncate(table):
         " RAISE EXCEPTION 'rows of % are kept: % refused', TG_TABLE_NAME, TG_OP"
         " USING ERRCODE = 'integrity_constraint_violation'; END $$"
     )
+    yield in_own_schema(f"{table}_refused")
     yield (
         f"CREATE TRIGGER {table}_truncate_refused BEFORE TRUNCATE ON {table}"
         f" FOR EACH STATEMENT EXECUTE FUNCTION {table}_refused()"
@@ -119,6 +127,7 @@ def _on_postgresql(connection, table, answer):
         f" {INTO} VALUES (TG_TABLE_NAME, OLD.id, {answer}, lower(TG_OP), row_to_json(OLD)::text,"
         f" clock_timestamp(), left({actor}, 150)); RETURN NULL; END $$"
     )
+    yield in_own_schema(f"{table}_kept")
     for action in ("update", "delete"):
         yield (
             f"CREATE TRIGGER {table}_{action}_kept AFTER {action.upper()} ON {table}"

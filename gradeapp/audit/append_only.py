@@ -7,7 +7,7 @@ newest migration that protects it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,31 +16,38 @@ ALWAYS = "1 = 1"
 # The columns of a unique key, and the condition under which it is one (empty: always).
 Keys = Mapping[tuple[str, ...], str]
 ACTIONS = ("update", "delete", "truncate", "replace", "insert")
+# SQLite hands out the key after the largest one: no row takes one so far above all others.
+FAR = 1_000_000
 
 
-def protect(
-    schema_editor: Any,
+def protect(schema_editor: Any, table: str, **conditions: Any) -> None:
+    """Refuse UPDATE, DELETE, TRUNCATE and REPLACE of rows of *table*, in place of older triggers.
+
+    *conditions* are those of ``statements``. A refused statement raises IntegrityError.
+    """
+    release(schema_editor, table)
+    for statement in statements(schema_editor.connection.vendor, table, **conditions):
+        schema_editor.execute(statement, params=None)
+
+
+def statements(
+    vendor: str,
     table: str,
     *,
     delete: str = NEVER,
     update: str = NEVER,
     insert: str = ALWAYS,
     keys: Keys | None = None,
-) -> None:
-    """Refuse UPDATE, DELETE, TRUNCATE and REPLACE of rows of *table*, in place of older triggers.
+) -> Iterable[str]:
+    """Return what makes the triggers of ``protect`` on *table*; ``triggers.py`` compares with it.
 
     *delete*, *update* and *insert* are SQL conditions on OLD and NEW under which one row may be
     deleted, updated or inserted. *keys* are the unique keys besides ``id``: SQLite deletes a row
-    that an INSERT OR REPLACE conflicts with, and fires no trigger of a DELETE. A refused statement
-    raises IntegrityError.
+    that an INSERT OR REPLACE conflicts with, and fires no trigger of a DELETE.
     """
-    release(schema_editor, table)
-    if schema_editor.connection.vendor == "postgresql":
-        statements = _on_postgresql(table, delete, update, insert)
-    else:
-        statements = _on_sqlite(table, delete, update, insert, keys or {})
-    for statement in statements:
-        schema_editor.execute(statement, params=None)
+    if vendor == "postgresql":
+        return _on_postgresql(table, delete, update, insert)
+    return _on_sqlite(table, delete, update, insert, keys or {})
 
 
 def release(schema_editor: Any, table: str) -> None:
@@ -64,6 +71,41 @@ def replaces(table: str, keys: Keys, but: str = "") -> str:
         all_of = " AND ".join([*same, *filter(None, (where, but))])
         found.append(f"EXISTS (SELECT 1 FROM {table} AS held WHERE {all_of})")
     return " OR ".join(found)
+
+
+def near_clock(vendor: str, column: str, earliest: str, latest: str) -> str:
+    """Return the SQL condition that *column* is a time near that of the database's clock.
+
+    *earliest* and *latest* are what to add to the clock, like ``-10 minutes``.
+    """
+    if vendor == "postgresql":
+        first, last = (f"clock_timestamp() + interval '{shift}'" for shift in (earliest, latest))
+        return f"{column} BETWEEN {first} AND {last}"
+    first, last = (f"julianday('now', '{shift}')" for shift in (earliest, latest))
+    # A text that begins with a year: SQLite takes numbers and words for times too.
+    return (
+        f"julianday({column}) BETWEEN {first} AND {last} AND typeof({column}) = 'text'"
+        f" AND {column} GLOB '2[0-9][0-9][0-9]-*'"
+    )
+
+
+def key_in_order(vendor: str, table: str) -> str:
+    """Return the SQL condition that NEW has a key that *table* may have handed out."""
+    if vendor == "postgresql":
+        return f"NEW.id > 0 AND NEW.id <= (SELECT last_value FROM {table}_id_seq)"
+    below = f"(SELECT MAX(below.id) FROM {table} AS below WHERE below.id < NEW.id)"
+    return f"NEW.id > 0 AND NEW.id <= {FAR} + COALESCE({below}, 0)"
+
+
+def in_own_schema(function: str) -> str:
+    """Return the statement of PostgreSQL that has *function* look in its own schema first.
+
+    Without it a temporary table would stand before the one that the function reads or writes.
+    """
+    return (
+        f"DO $do$ BEGIN EXECUTE format('ALTER FUNCTION {function}() SET search_path ="
+        " %I, pg_temp', current_schema()); END $do$"
+    )
 
 
 @contextmanager
@@ -107,6 +149,7 @@ def _on_postgresql(table: str, delete: str, update: str, insert: str) -> Iterato
         " RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP"
         " USING ERRCODE = 'integrity_constraint_violation'; END $$"
     )
+    yield in_own_schema(f"{table}_refused")
     triggers = [("update", "ROW"), ("delete", "ROW"), ("truncate", "STATEMENT")]
     triggers += [] if insert == ALWAYS else [("insert", "ROW")]
     for action, each in triggers:

@@ -86,8 +86,9 @@ class Chain(models.Model):
     """Where the chain of one source ends, who is sealing it, and what the last check said.
 
     Rows with a key up to ``seen`` are sealed, but for those of transactions that were open for
-    more than an hour; a pass over the whole table at ``swept_at`` finds these. Entries up to
-    ``unsigned_until`` were written before entries were signed: the migration that began to sign
+    more than an hour; a pass over the whole table at ``swept_at`` finds these. At ``looked_at``,
+    which triggers keep from going back, all that was written an hour before was sealed. Entries up
+    to ``unsigned_until`` were written before entries were signed: the migration that began to sign
     them says so, and triggers let nobody change it.
     """
 
@@ -112,6 +113,8 @@ class Chain(models.Model):
 class Segment(models.Model):
     """Rows sealed together: positions *first* to *last*, and the hash of the last one.
 
+    ``since`` is ``looked_at`` of the chain before they were sealed: none of them was written long
+    before it. Segments from before there was this column, and the first ones, have none.
     Retention sets ``removed_at`` and deletes the rows and their seals; the segment stays.
     """
 
@@ -120,6 +123,7 @@ class Segment(models.Model):
     last = models.PositiveBigIntegerField()
     head = models.CharField(max_length=64)
     sealed_at = models.DateTimeField()
+    since = models.DateTimeField(null=True)
     removed_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -136,7 +140,10 @@ class Seal(models.Model):
     """One link: the row with the key ``row`` of the chain's source, and the hash up to it."""
 
     class Note(models.TextChoices):
-        """What the sealer noticed; part of the hash, and reported by each check."""
+        """What the sealer noticed; part of the hash, and reported by each check.
+
+        LATE: the time that the row names is far from that of its sealing, before or after it.
+        """
 
         UNSIGNED = "unsigned"
         LATE = "late"

@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, Min, OuterRef, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from gradeapp.audit.hashing import link
@@ -32,7 +33,13 @@ NEVER_LONGER = 10 * LEASE_FOR
 AT_MOST = 20.0
 # A transaction is over after this long: rows of earlier times and lower keys have been seen.
 LATEST = timedelta(hours=1)
+# A sealer that comes later than this after the last one does not trust what that one has seen.
+TRUSTED_FOR = LATEST / 2
 SWEEP_EVERY = timedelta(hours=24)
+# An entry that gradeapp signed was written when it says; a copy that was kept may come later.
+COPIED_LATER = 2 * SWEEP_EVERY
+# The clock of a worker is behind that of the database by less (the triggers refuse more).
+CLOCKS = timedelta(days=1)
 
 
 def seal_all(now: datetime | None = None) -> int:
@@ -51,8 +58,10 @@ def seal(source: Source, now: datetime) -> int:
     sealed, ended = 0, False
     try:
         chain = rows.get()
-        swept = chain.swept_at
-        whole = swept is None or not now - SWEEP_EVERY < swept <= now + NEVER_LONGER
+        # What decides later on whether a row came late is not ahead of the database's clock.
+        clock = rows.values_list(Now(), flat=True).get()
+        until = min(now, clock)
+        whole = _is_whole(chain, now, until)
         after = 0 if whole else chain.seen
         began = time.monotonic()
         while time.monotonic() - began < AT_MOST:
@@ -65,14 +74,35 @@ def seal(source: Source, now: datetime) -> int:
             sealed += len(batch)
             after = batch[-1]["id"]
         if ended:
-            old = source.rows.filter(pk__gt=chain.seen, **{f"{source.at}__lt": now - LATEST})
-            seen = old.order_by("-pk").values_list("pk", flat=True).first()
             through = {"swept_at": now} if whole else {}
+            looked = min(max(chain.looked_at or now, now), clock)
             held = rows.filter(holder=who)
-            held.update(looked_at=now, seen=seen or F("seen"), **through)
+            held.update(looked_at=looked, seen=_seen(source, until), **through)
     finally:
         LEASE.release(rows, who)
     return sealed
+
+
+def _is_whole(chain: Chain, now: datetime, until: datetime) -> bool:
+    """Return whether to look at the whole table: once a day, and after a stop."""
+    swept, looked = chain.swept_at, chain.looked_at
+    if swept is None or not now - SWEEP_EVERY < swept <= now + NEVER_LONGER:
+        return True
+    return looked is None or looked < until - TRUSTED_FOR
+
+
+def _seen(source: Source, until: datetime) -> int:
+    """Return a key below those that transactions of the hour before *until* may still commit.
+
+    It is the last key of an older row below those of that hour. A row that was put in with a huge
+    key counts until another one comes, which is then sealed one pass later.
+    """
+    at = source.at
+    lately = source.rows.filter(**{f"{at}__gte": until - LATEST}).aggregate(lowest=Min("pk"))
+    old = source.rows.filter(**{f"{at}__lt": until - LATEST})
+    if lately["lowest"] is not None:
+        old = old.filter(pk__lt=lately["lowest"])
+    return old.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def unsealed(
@@ -94,13 +124,33 @@ def before_signatures(chain: Chain, row: Mapping[str, Any]) -> bool:
     return 0 < int(row["id"]) <= chain.unsigned_until
 
 
-def note_on(source: Source, chain: Chain, row: Mapping[str, Any]) -> str:
-    """Return why *row* does not look as if it had been written by gradeapp when it says."""
-    if source.signed:
-        known = before_signatures(chain, row) or is_signed(row)
-        return "" if known else Seal.Note.UNSIGNED.value
-    late = chain.looked_at is not None and row[source.at] < chain.looked_at - LATEST
-    return Seal.Note.LATE.value if late else ""
+def wrong_time(
+    source: Source, row: Mapping[str, Any], since: datetime | None, until: datetime
+) -> str:
+    """Return what is wrong with the time of *row*, sealed at *until*; empty if nothing is.
+
+    All that was written an hour before *since* had been sealed before; None: nothing is known.
+    """
+    at = row[source.at]
+    if since is not None:
+        latest = COPIED_LATER if source.signed else LATEST
+        if at < min(since, until) - latest:
+            return "appeared long after the time that it names"
+    if not source.signed and at > until + CLOCKS:
+        return "names a time long after it appeared"
+    return ""
+
+
+def note_on(
+    source: Source, chain: Chain, row: Mapping[str, Any], since: datetime | None, until: datetime
+) -> str:
+    """Return why *row* does not look as if it had been written by gradeapp when it says.
+
+    *since* and *until* are those of ``wrong_time``.
+    """
+    if source.signed and not before_signatures(chain, row) and not is_signed(row):
+        return Seal.Note.UNSIGNED.value
+    return Seal.Note.LATE.value if wrong_time(source, row, since, until) else ""
 
 
 def _seal_batch(
@@ -109,7 +159,7 @@ def _seal_batch(
     """Add *batch* to the chain as one segment; False if another sealer was faster."""
     seals, head = [], chain.head
     for position, row in enumerate(batch, chain.position + 1):
-        note = note_on(source, chain, row)
+        note = note_on(source, chain, row, chain.looked_at, now)
         head = link(head, position, note, row)
         seals.append(Seal(chain=chain, position=position, row=row["id"], note=note, hash=head))
     last = seals[-1].position
@@ -120,7 +170,12 @@ def _seal_batch(
             return False
         Seal.objects.bulk_create(seals)
         Segment.objects.create(
-            chain=chain, first=chain.position + 1, last=last, head=head, sealed_at=now
+            chain=chain,
+            first=chain.position + 1,
+            last=last,
+            head=head,
+            sealed_at=now,
+            since=chain.looked_at,
         )
     chain.position, chain.head = last, head
     return True

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Max, Min
 
 from gradeapp.audit.hashing import GENESIS, link
 from gradeapp.audit.models import AuditEntry, Chain, Seal, Segment
 from gradeapp.audit.retention import LEAST_DAYS
-from gradeapp.audit.sealing import LATEST, before_signatures, note_on, unsealed
+from gradeapp.audit.sealing import LATEST, before_signatures, note_on, unsealed, wrong_time
 from gradeapp.audit.signing import SIGNED, is_signed
 from gradeapp.audit.sources import Source, sources
 from gradeapp.audit.tags import Tag
@@ -48,6 +48,15 @@ class Checked:
             self.named.append(f"{self.chain}: {sentence}")
 
 
+class Bounds(NamedTuple):
+    """What a segment says of its links: where they end, and between which times they were made."""
+
+    last: int
+    head: str
+    since: datetime | None
+    until: datetime
+
+
 def verify_all(now: datetime, kept: Mapping[str, Mapping[int, str]] | None = None) -> list[Checked]:
     """Check every chain against itself and against *kept* hashes; note the result on the chain.
 
@@ -59,7 +68,7 @@ def verify_all(now: datetime, kept: Mapping[str, Mapping[int, str]] | None = Non
         raise BadInput(f"There is no chain {sorted(unknown)[0]}.")
     results = []
     for source in sources():
-        checked = verify(source, kept.get(source.name, {}))
+        checked = verify(source, kept.get(source.name, {}), now)
         Chain.objects.filter(name=source.name).update(
             verified_at=now,
             verified_position=checked.position,
@@ -70,7 +79,7 @@ def verify_all(now: datetime, kept: Mapping[str, Mapping[int, str]] | None = Non
     return results
 
 
-def verify(source: Source, kept: Mapping[int, str]) -> Checked:
+def verify(source: Source, kept: Mapping[int, str], now: datetime) -> Checked:
     """Check the chain of *source* from its first link that is still there."""
     checked = Checked(source.name)
     # What is sealed during the check has positions above this one.
@@ -78,12 +87,16 @@ def verify(source: Source, kept: Mapping[int, str]) -> Checked:
     if chain is None:
         chain = Chain(name=source.name)
     heads = dict(kept)
-    ends, removed = _segments(chain, checked)
+    there, removed = _segments(chain, checked)
+    segments = iter(there)
+    segment = next(segments, None)
     for position, row, seal in _links(source, chain, checked.position):
         if position > chain.position:
             break
-        _check_link(checked, source, chain, position, row, seal)
-        if position in ends and checked.head != ends[position]:
+        while segment is not None and segment.last < position:
+            segment = next(segments, None)
+        _check_link(checked, source, chain, position, row, seal, segment)
+        if segment is not None and position == segment.last and checked.head != segment.head:
             checked.note(f"link {position} differs from the segment that ends with it")
         if position in heads and checked.head != heads.pop(position):
             checked.note(f"link {position} differs from the hash that was kept")
@@ -94,27 +107,31 @@ def verify(source: Source, kept: Mapping[int, str]) -> Checked:
     _check_removed(source, checked, removed)
     _check_above(chain, checked)
     _check_kept(chain, checked, heads)
-    _check_unsealed(source, chain, checked)
+    _check_unsealed(source, chain, checked, now)
     return checked
 
 
-def _segments(chain: Chain, checked: Checked) -> tuple[dict[int, str], list[Segment]]:
+def _segments(chain: Chain, checked: Checked) -> tuple[list[Bounds], list[Segment]]:
     """Start behind what retention removed.
 
-    Return the hash of each segment that is there, by its end, and those that were removed.
+    Return what each segment says that is there, in their order, and those that were removed.
     """
-    ends: dict[int, str] = {}
+    there: list[Bounds] = []
     removed, removing, expected = [], True, 1
+    since: datetime | None = None
     rows = Segment.objects.filter(chain=chain.pk or 0, last__lte=chain.position).order_by("first")
     for segment in rows.iterator():
         if segment.first != expected:
             checked.note(f"the segment that begins with link {expected} is missing")
         expected = segment.last + 1
+        if _goes_back(segment, since):
+            checked.note(f"links {segment.first} to {segment.last} say too little of their time")
+        since = segment.since or since
         if segment.removed_at is not None:
             removed.append(segment)
         if segment.removed_at is None:
             removing = False
-            ends[segment.last] = segment.head
+            there.append(Bounds(segment.last, segment.head, segment.since, segment.sealed_at))
         elif not removing:
             checked.note(f"links {segment.first} to {segment.last} were removed before older ones")
         else:
@@ -124,7 +141,19 @@ def _segments(chain: Chain, checked: Checked) -> tuple[dict[int, str], list[Segm
                     f" {LEAST_DAYS} days after they were sealed"
                 )
             checked.position, checked.head = segment.last, segment.head
-    return ends, removed
+    if expected <= chain.position:
+        checked.note(f"the segment that begins with link {expected} is missing")
+    return there, removed
+
+
+def _goes_back(segment: Segment, since: datetime | None) -> bool:
+    """Return whether *segment* says less of what was sealed before it than an earlier one.
+
+    Where the database's clock was wrong, *since* may be a time that had not come yet.
+    """
+    if since is None:
+        return False
+    return segment.since is None or segment.since < min(since, segment.sealed_at) - LATEST
 
 
 def _links(
@@ -150,6 +179,7 @@ def _check_link(
     position: int,
     row: dict[str, Any] | None,
     seal: Seal,
+    segment: Bounds | None,
 ) -> None:
     what = f"{source.model._meta.verbose_name} {seal.row}"
     same = False
@@ -161,10 +191,12 @@ def _check_link(
         checked.note(f"link {position}: {what} is not as it was sealed, or its link was changed")
     else:
         same = True
+    wrong = wrong_time(source, row, segment.since, segment.until) if row and segment else ""
     if seal.note == Seal.Note.UNSIGNED:
         checked.note(f"link {position}: {what} was not written by gradeapp with this site's key")
-    elif seal.note == Seal.Note.LATE:
-        checked.note(f"link {position}: {what} appeared long after the time that it names")
+    elif seal.note == Seal.Note.LATE or (wrong and same):
+        wrong = wrong or "appeared long after the time that it names"
+        checked.note(f"link {position}: {what} {wrong}")
     elif same and row is not None and source.signed and not before_signatures(chain, row):
         _check_signature(checked, position, what, row)
     checked.links += 1
@@ -256,15 +288,17 @@ def _check_kept(chain: Chain, checked: Checked, heads: dict[int, str]) -> None:
             checked.note(f"link {position}, whose hash was kept, is missing")
 
 
-def _check_unsealed(source: Source, chain: Chain, checked: Checked) -> None:
-    """Count the rows without a link, and name those that gradeapp did not write."""
+def _check_unsealed(source: Source, chain: Chain, checked: Checked, now: datetime) -> None:
+    """Count the rows without a link, and name those that gradeapp did not write or seal."""
     rows = unsealed(source, chain if chain.pk else None, to=chain.position)
     checked.unsealed = rows.count()
     checked.oldest = rows.order_by().aggregate(oldest=Min(source.at))["oldest"]
     for row in rows.values(*source.fields).iterator():
         what = f"{source.model._meta.verbose_name} {row['id']}"
-        match note_on(source, chain, row):
+        match note_on(source, chain, row, chain.looked_at, now):
             case Seal.Note.UNSIGNED:
                 checked.note(f"{what} was not written by gradeapp with this site's key")
             case Seal.Note.LATE:
-                checked.note(f"{what} appeared long after the time that it names")
+                wrong = wrong_time(source, row, chain.looked_at, now)
+                left = ", or was not sealed in its turn" if source.signed else ""
+                checked.note(f"{what} {wrong}{left}")

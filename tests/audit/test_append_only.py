@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,8 +33,9 @@ SEAL = (
     " SELECT chain_id, %s, %s, note, hash FROM audit_seal WHERE position = %s"
 )
 SEGMENT = (
-    'INSERT INTO audit_segment (chain_id, "first", "last", head, sealed_at, removed_at)'
-    ' SELECT chain_id, %s, %s, head, %s, %s FROM audit_segment WHERE "last" = %s'
+    'INSERT INTO audit_segment (chain_id, "first", "last", head, sealed_at, removed_at, since)'
+    " SELECT chain_id, %s, %s, g.head, %s, %s, looked_at FROM audit_segment g"
+    ' JOIN audit_chain c ON c.id = chain_id WHERE "last" = %s'
 )
 AT_ONCE = "SET CONSTRAINTS ALL IMMEDIATE"
 
@@ -164,12 +167,14 @@ def test_no_seal_or_segment_is_inserted_where_the_chain_does_not_stand(lead: Use
     ):
         with pytest.raises(IntegrityError, match="append-only: INSERT refused"):
             sql(SEGMENT, first, last, since, gone, head)
-    # As a sealer does it, but long ago.
+    # As a sealer does it, but long ago, or as if nothing had been sealed before.
     before = transaction.savepoint()
     Chain.objects.filter(pk=chain.pk).update(position=head + 1)
     sql(SEAL, head + 1, hidden.pk, head)
-    with pytest.raises(IntegrityError, match="append-only: INSERT refused"):
-        sql(SEGMENT, head + 1, head + 1, old, None, head)
+    forgets = SEGMENT.replace("looked_at FROM", "NULL FROM")
+    for statement, since in ((SEGMENT, old), (forgets, recent)):
+        with pytest.raises(IntegrityError, match="append-only: INSERT refused"):
+            sql(statement, head + 1, head + 1, since, None, head)
     transaction.savepoint_rollback(before)
     with pytest.raises(IntegrityError, match="append-only: DELETE refused"):
         sql("DELETE FROM audit_auditentry WHERE id = %s", hidden.pk)
@@ -208,13 +213,65 @@ def test_what_a_chain_says_of_signatures_is_not_changed() -> None:
             sql(statement)
 
 
-@pytest.mark.parametrize("key", [-5, 0, 3])
-def test_no_entry_is_inserted_among_those_without_a_signature(key: int) -> None:
-    with lifted(connection):
-        Chain.objects.filter(name="audit").update(unsigned_until=3)
-    with pytest.raises(IntegrityError, match="append-only: INSERT refused"), transaction.atomic():
-        AuditEntry.objects.create(pk=key, tag=Tag.RUN_STARTED, target="run:1")
-    AuditEntry.objects.create(pk=4, tag=Tag.RUN_STARTED, target="run:1")
+def test_no_entry_is_inserted_among_those_without_a_signature() -> None:
+    made = partial(AuditEntry.objects.create, tag=Tag.RUN_STARTED, target="run:1")
+    last = made().pk
+    with contextlib.suppress(ZeroDivisionError), transaction.atomic():
+        made().pk / 0  # a key that PostgreSQL has handed out and nobody has
+    for until, keys in ((last + 1, [-5, 0, last + 1]), (last, [])):
+        with lifted(connection):
+            Chain.objects.filter(name="audit").update(unsigned_until=until)
+        for key in keys:
+            with pytest.raises(IntegrityError, match="append-only: INSERT"), transaction.atomic():
+                made(pk=key)
+    made(pk=last + 1)
+
+
+COPY = (
+    "INSERT INTO {table} ({names}) SELECT {chosen} FROM {table}"
+    " WHERE id = (SELECT MAX(id) FROM {table})"
+)
+
+
+def copied(table: str, **values: str) -> str:
+    """A copy of the newest row of *table* with other *values*, as SQL."""
+    with connection.cursor() as cursor:
+        columns = connection.introspection.get_table_description(cursor, table)
+    chosen = {one.name: f'"{one.name}"' for one in columns if one.name != "id"}
+    chosen |= values
+    names = ", ".join(f'"{name}"' for name in chosen)
+    return COPY.format(table=table, names=names, chosen=", ".join(chosen.values()))
+
+
+def test_no_row_is_inserted_with_another_time_or_a_far_key_or_as_a_copy(lead: User) -> None:
+    record(Tag.RUN_STARTED, lead, actor=lead)
+    changed()
+    now = timezone.now()
+    history, trail = "evaluations_markchange", "audit_auditentry"
+    times = [f"'{stored(now + timedelta(days=days))}'" for days in (-40, 400)]
+    if connection.vendor == "sqlite":
+        times += ["'now'", "julianday('now')"]
+    refused = [copied(history, changed_at=time) for time in times]
+    refused += [copied(trail, at=time, signature="''") for time in times]
+    refused += [copied(history, id="9223372036854775806"), copied(trail)]
+    refused += [copied(trail, id="9223372036854775806", signature="''")]
+    for statement in refused:
+        with pytest.raises(IntegrityError, match="append-only: INSERT refused"):
+            sql(statement)
+    sql(copied(history))
+    sql(copied(trail, signature="''"))
+
+
+def test_a_chain_does_not_forget_when_it_was_looked_at(lead: User) -> None:
+    seal_all()
+    now = timezone.now()
+    marks = Chain.objects.filter(name="marks")
+    for time in (None, now - timedelta(days=40), now + timedelta(days=1)):
+        with pytest.raises(IntegrityError, match="append-only: UPDATE"), transaction.atomic():
+            marks.update(looked_at=time)
+    changed()
+    seal_all(now + timedelta(days=300))  # the clock of this worker is wrong
+    assert timezone.now() >= marks.get().looked_at >= now - timedelta(minutes=1)
 
 
 def test_a_database_that_is_moved_takes_the_trail_over(

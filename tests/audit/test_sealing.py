@@ -13,6 +13,7 @@ from django.utils import timezone
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit import sealing
+from gradeapp.audit.append_only import lifted
 from gradeapp.audit.models import AuditEntry, Chain, Seal, Segment
 from gradeapp.audit.record import record
 from gradeapp.audit.sources import Source, sources
@@ -98,15 +99,53 @@ def test_what_became_visible_long_after_its_hour_is_found_by_the_daily_pass() ->
     entries(3)
     now = timezone.now()
     sealing.seal_all(now)
-    sealing.seal_all(now + timedelta(hours=2))
-    chain = Chain.objects.get(name="audit")
-    assert chain.seen == AuditEntry.objects.latest("id").pk
-    # As if an entry with a lower key had committed only now.
-    Chain.objects.filter(pk=chain.pk).update(seen=chain.seen + 10)
-    (key,) = entries(1)
-    assert sealing.seal_all(now + timedelta(hours=3)) == 0
-    assert sealing.seal_all(now + timedelta(hours=26)) == 1
+    # As if an entry with a lower key, written two hours ago, had committed only now.
+    before = now - timedelta(hours=2)
+    key = AuditEntry.objects.create(at=before, tag=Tag.RUN_STARTED, target="run:1").pk
+    chain = Chain.objects.filter(name="audit")
+    chain.update(seen=key)
+    assert sealing.seal_all(now) == 0
+    chain.update(seen=key, swept_at=now - timedelta(hours=25))
+    assert sealing.seal_all(now) == 1
     assert Seal.objects.latest("position").row == key
+
+
+@pytest.mark.django_db
+def test_a_huge_key_stops_no_sealing() -> None:
+    """A row that somebody put in with one, past the triggers, two hours ago."""
+    now = timezone.now()
+    (key,) = entries(1)
+    made = partial(AuditEntry.objects.create, tag=Tag.RUN_STARTED, target="run:1")
+    with lifted(connection):
+        made(pk=10**9, at=now - timedelta(hours=2))
+    sealing.seal_all(now)
+    chain = Chain.objects.filter(name="audit")
+    chain.update(seen=10**9)
+    with lifted(connection):
+        made(pk=key + 1, at=now)
+    assert [sealing.seal_all(now) for _ in range(3)] == [0, 1, 0]
+    assert chain.get().seen < key
+
+
+@pytest.mark.django_db
+def test_rows_that_waited_for_days_are_sealed_in_batches_without_a_note(
+    small_batches: None,
+) -> None:
+    """A new installation, then a worker that was stopped; long transactions commit last."""
+    now = timezone.now()
+    (source,) = (one for one in sources() if one.name == "marks")
+    for since in (timedelta(days=9), timedelta(days=3), timedelta(hours=1)):
+        times = [now - since + n * since / 12 for n in range(12)]
+        with lifted(connection):
+            source.model._default_manager.bulk_create(
+                source.model(table="evaluations_mark", row=1, before="{}", changed_at=time)
+                for time in times
+            )
+            looked = Chain.objects.filter(name="marks").values_list("looked_at", flat=True).first()
+            assert sealing.seal_all(now) == 12
+            Chain.objects.update(looked_at=now - since / 3 if looked is None else now)
+    assert Segment.objects.filter(chain__name="marks").count() == 9
+    assert not verify_all(now)[1].named
 
 
 @pytest.mark.django_db

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -93,7 +93,9 @@ def test_a_raw_insert_is_named(trail: list[AuditEntry], *, sealed: bool) -> None
     assert status == 1
     place = "link 6: " if sealed else ""
     said = "was not written by gradeapp with this site's key"
-    assert result["broken"] == [f"audit: {place}audit entry {forged} {said}"]
+    assert result["broken"] == [
+        f"audit: {place}audit entry {forged} {said}",
+    ]
 
 
 def test_a_chain_without_its_end_or_its_middle(trail: list[AuditEntry]) -> None:
@@ -160,16 +162,48 @@ def test_an_edited_history_of_marks_is_named(teacher: User, other_teacher: User)
     assert timezone.now() >= chain.verified_at
 
 
-def forged(signature: str = "") -> int:
+def changed_at(at: datetime) -> int:
+    """Insert a row into the history of marks, past the triggers; return its key."""
+    with lifted(connection):
+        return MarkChange.objects.create(
+            table="evaluations_mark", row=1, action="update", before="{}", changed_at=at
+        ).pk
+
+
+def test_a_row_of_another_time_is_named_whatever_the_chain_says() -> None:
+    now = timezone.now()
+    changed_at(now)
+    seal_all()
+    changed_at(now)
+    seal_all()  # the first segment has no time of the one before it
+    looked = Chain.objects.get(name="marks").looked_at
+    tampered("UPDATE audit_chain SET looked_at = NULL WHERE name = 'marks'")
+    old, future = changed_at(now - timedelta(days=40)), changed_at(now + timedelta(days=400))
+    early = "names a time long after it appeared"
+    assert verified()[1]["broken"] == [f"marks: mark change {future} {early}"]
+    seal_all()
+    said = [f"marks: link 4: mark change {future} {early}"]
+    forgotten = "marks: links 3 to 4 say too little of their time"
+    assert verified()[1]["broken"] == [forgotten, *said]
+    # The note of the first row was decided without it.
+    with lifted(connection):
+        Segment.objects.filter(chain__name="marks", first=3).update(since=looked)
+    late = f"marks: link 3: mark change {old} appeared long after the time that it names"
+    assert verified()[1]["broken"] == [late, *said]
+    tampered('DELETE FROM audit_segment WHERE "first" = 3')
+    assert "marks: the segment that begins with link 3 is missing" in verified()[1]["broken"]
+
+
+def forged(given: str = "") -> int:
     """Insert an entry that gradeapp did not write; return its key."""
-    return AuditEntry.objects.create(tag=Tag.RUN_STARTED, target="run:9", signature=signature).pk
+    return AuditEntry.objects.create(tag=Tag.RUN_STARTED, target="run:9", signature=given).pk
 
 
-@pytest.mark.parametrize("signature", ["", "0" * 64])
+@pytest.mark.parametrize("given", ["", "0" * 64])
 def test_an_entry_that_was_sealed_while_the_chain_asked_for_no_signature_is_named(
-    trail: list[AuditEntry], signature: str
+    trail: list[AuditEntry], given: str
 ) -> None:
-    key = forged(signature)
+    key = forged(given)
     tampered("UPDATE audit_chain SET unsigned_until = %s WHERE name = 'audit'", key)
     seal_all()
     tampered("UPDATE audit_chain SET unsigned_until = 0 WHERE name = 'audit'")
