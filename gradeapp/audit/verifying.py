@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any, NamedTuple
 
-from django.db.models import Max, Min
+from django.db.models import Count, Max, Min
 
 from gradeapp.audit.hashing import GENESIS, link
 from gradeapp.audit.models import AuditEntry, Chain, Seal, Segment
@@ -108,6 +109,8 @@ def verify(source: Source, kept: Mapping[int, str], now: datetime) -> Checked:
     _check_above(chain, checked)
     _check_kept(chain, checked, heads)
     _check_unsealed(source, chain, checked, now)
+    if source.signed:
+        _check_copies(source, checked)
     return checked
 
 
@@ -302,3 +305,16 @@ def _check_unsealed(source: Source, chain: Chain, checked: Checked, now: datetim
                 wrong = wrong_time(source, row, chain.looked_at, now)
                 left = ", or was not sealed in its turn" if source.signed else ""
                 checked.note(f"{what} {wrong}{left}")
+
+
+def _check_copies(source: Source, checked: Checked) -> None:
+    """Name rows that have the signature of another one: the signature covers no key."""
+    signed = source.rows.exclude(signature="")
+    twice = signed.values("signature").annotate(n=Count("pk")).filter(n__gt=1).values("signature")
+    rows = signed.filter(signature__in=twice).order_by("signature", "pk")
+    pairs = rows.values_list("signature", "pk").iterator()
+    what = source.model._meta.verbose_name
+    for _signature, same in groupby(pairs, key=lambda pair: pair[0]):
+        first, *others = [key for _one, key in same]
+        for other in others:
+            checked.note(f"{what} {other} has the signature of {what} {first}: one is a copy")

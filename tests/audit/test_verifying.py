@@ -20,6 +20,7 @@ from gradeapp.audit.models import AuditEntry, Chain, Seal, Segment
 from gradeapp.audit.record import record
 from gradeapp.audit.retention import remove_old
 from gradeapp.audit.sealing import seal_all
+from gradeapp.audit.signing import signature
 from gradeapp.audit.tags import Tag
 from tests.evaluations.marking_world import answers_of, give, small_round
 
@@ -95,7 +96,33 @@ def test_a_raw_insert_is_named(trail: list[AuditEntry], *, sealed: bool) -> None
     said = "was not written by gradeapp with this site's key"
     assert result["broken"] == [
         f"audit: {place}audit entry {forged} {said}",
+        f"audit: audit entry {forged} has the signature of audit entry {trail[0].pk}: one is a"
+        " copy",
     ]
+
+
+def test_a_copy_of_an_entry_and_one_of_a_backup_are_named(trail: list[AuditEntry]) -> None:
+    """Both have the signature of gradeapp; retention had removed what the second one is of."""
+    copy = (
+        "INSERT INTO audit_auditentry (at, actor_id, tag, target, detail, signature)"
+        " SELECT at, actor_id, tag, target, detail, signature FROM audit_auditentry WHERE id = %s"
+    )
+    tampered(copy, trail[0].pk)
+    copied = AuditEntry.objects.latest("id").pk
+    at = timezone.now() - timedelta(days=40)
+    signed = signature(at, None, Tag.RUN_STARTED, "run:9", {})
+    with lifted(connection):
+        removed = AuditEntry.objects.create(
+            at=at, tag=Tag.RUN_STARTED, target="run:9", signature=signed
+        ).pk
+    late = "appeared long after the time that it names"
+    same = (
+        f"audit: audit entry {copied} has the signature of audit entry {trail[0].pk}: one is a copy"
+    )
+    not_sealed = f"audit: audit entry {removed} {late}, or was not sealed in its turn"
+    assert verified()[1]["broken"] == [not_sealed, same]
+    seal_all()
+    assert verified()[1]["broken"] == [f"audit: link 7: audit entry {removed} {late}", same]
 
 
 def test_a_chain_without_its_end_or_its_middle(trail: list[AuditEntry]) -> None:
