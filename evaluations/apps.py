@@ -1,3 +1,6 @@
+from functools import partial
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -7,6 +10,7 @@ from gradeapp.audit.objects import hold_back, when_read
 from gradeapp.audit.objects import register as register_object
 from gradeapp.audit.sources import Source
 from gradeapp.audit.sources import register as register_source
+from gradeapp.audit.triggers import guard
 from gradeapp.waiting import register
 
 # Pages, fragments and answers of the API that show a response, to be marked or with its marks.
@@ -82,3 +86,14 @@ class EvaluationsConfig(AppConfig):
         when_read(keep_trail_looks)
         fields = ("id", "table", "row", "answer", "action", "before", "changed_at", "actor")
         register_source(Source("marks", MarkChange, fields, "changed_at"))
+        _guard_marks()
+
+
+def _guard_marks() -> None:
+    """Have verify_audit look at the triggers of the marks and of their history."""
+    from evaluations.migrations import _mark_history
+
+    newest = import_module("evaluations.migrations.0100_history_of_marks_is_new")
+    guard("marks", newest.TABLE, newest.expected)
+    for table in _mark_history.TABLES:
+        guard("marks", table, partial(_mark_history.statements, table=table))
