@@ -43,6 +43,11 @@ class Price:
         written = self.per_million_output * completion_tokens
         return (read + written) / _MILLION
 
+    def most(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
+        """Return the most that a call with these token counts costs, whatever was cached."""
+        uncached = self.cost(prompt_tokens, completion_tokens)
+        return max(uncached, self.cost(prompt_tokens, completion_tokens, prompt_tokens))
+
 
 def most_prompt_tokens(
     messages: Iterable[Mapping[str, Any]], images: Iterable[tuple[int, int]] = ()

@@ -99,7 +99,7 @@ class Endpoint(models.Model):
     @property
     def has_prices(self) -> bool:
         """Whether its calls may cost anything."""
-        return bool(self.price_input or self.price_output)
+        return bool(self.price_input or self.price_output or self.price_cached)
 
 
 _WITH_ENDPOINT = models.Q(endpoint__isnull=False)

@@ -13,7 +13,7 @@ from evaluations.judging.rules.canaries import each_class
 from evaluations.judging.rules.judge_condition import MAX_TOKENS, MOST_TOKENS
 from evaluations.judging.rules.judge_prompt import MOST_REPEATED, judge_messages
 from evaluations.judging.services.replies import MOST_REPLIES
-from evaluations.llm.budget import Price, most_prompt_tokens
+from evaluations.llm.budget import most_prompt_tokens
 from evaluations.models import Attempt, Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
 from evaluations.runs.kinds import Cost
@@ -25,6 +25,7 @@ from evaluations.runs.services.earlier_calls import (
     cost_of,
     earlier_calls,
 )
+from evaluations.runs.services.frozen import prices_of
 from evaluations.statistics.outcomes import CanaryKind
 from questions.models import Question, Rubric
 from questions.rules.vocabulary import Language, Part
@@ -60,7 +61,7 @@ def estimate_judging(
     limits = [min(MOST_TOKENS, max_tokens * 2**place) for place in range(MOST_REPLIES)]
     read = asked * (MOST_REPLIES * max(JUDGE_READS, size) + (MOST_REPLIES - 1) * AGAIN_READS)
     written = asked * sum(limits)
-    at_most = Price(judge.price_input, judge.price_output).cost(read, written)
+    at_most = prices_of(judge).most(read, written)
     return replace(cost, at_most=at_most, most_tokens=read + written)
 
 

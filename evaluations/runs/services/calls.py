@@ -31,7 +31,7 @@ def call_for(run: Run, job: Job) -> Call:
     params = sent_params(sampling, max_completion_tokens=run.endpoint.max_completion_tokens)
     sizes = [(image.width, image.height) for image in prompt.images]
     size = most_prompt_tokens(messages, sizes)
-    most = price_of(run).cost(size, most_completion_tokens(sampling))
+    most = price_of(run).most(size, most_completion_tokens(sampling))
     # Images by their digests: the hash of a request can be made again from what is stored.
     digest = request_hash(run, params, without_pixels(messages, prompt.images))
     return Call(

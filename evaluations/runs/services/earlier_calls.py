@@ -8,10 +8,10 @@ from typing import Any
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
-from evaluations.llm.budget import Price
 from evaluations.models import Attempt, Endpoint
 from evaluations.models.vocabulary import AttemptStatus, RunPurpose
 from evaluations.runs.kinds import Cost
+from evaluations.runs.services.frozen import prices_of
 
 # From this many earlier calls of an endpoint on, they are used instead of the rule of thumb. A
 # trial makes as many, over all tasks: on the sample exam they give tokens and cost within 6 %.
@@ -27,14 +27,16 @@ class EarlierCalls:
 
     ``n`` is the number of earlier calls that it comes from, 0 for the rule of thumb.
     ``tokens_a_byte`` are the tokens that the endpoint counts for a byte of prompt
-    (``Attempt.prompt_bytes``), ``written`` the tokens of a reply. ``seconds`` is how long a call
-    takes, None if that is not known.
+    (``Attempt.prompt_bytes``), ``written`` the tokens of a reply. ``cached`` is the share of the
+    prompts' tokens that it had cached, 0 to 1. ``seconds`` is how long a call takes, None if that
+    is not known.
     """
 
     n: int = 0
     tokens_a_byte: float = 1 / BYTES_A_TOKEN
     written: float = USUAL_ANSWER
     seconds: float | None = None
+    cached: float = 0.0
 
 
 def earlier_calls(
@@ -69,12 +71,14 @@ def _known(answered: QuerySet[Attempt]) -> EarlierCalls | None:
         read=Sum("prompt_tokens", filter=sized),
         size=Sum("prompt_bytes", filter=sized),
         written=Avg("completion_tokens"),
+        cached=Sum("cached_tokens", filter=sized),
         seconds=Avg("seconds", filter=Q(job__run__by_batch=False)),
     )
     if sums["n"] < ENOUGH or not sums["counted"]:
         return None
     per_byte = sums["read"] / sums["size"] if sums["size"] else EarlierCalls.tokens_a_byte
-    return EarlierCalls(sums["n"], per_byte, sums["written"] or 0.0, sums["seconds"])
+    cached = min(1.0, (sums["cached"] or 0) / sums["read"]) if sums["read"] else 0.0
+    return EarlierCalls(sums["n"], per_byte, sums["written"] or 0.0, sums["seconds"], cached)
 
 
 def cost_of(
@@ -92,7 +96,7 @@ def cost_of(
     ``with_reply`` calls also have the reply to another one, which is not in *prompt_bytes*.
     """
     most_tokens = endpoint.max_tokens if reply_tokens is None else reply_tokens
-    price = Price(endpoint.price_input, endpoint.price_output)
+    price = prices_of(endpoint)
     each = min(most_tokens, earlier.written)
     read = round(earlier.tokens_a_byte * prompt_bytes + each * with_reply)
     written = round(each * calls)
@@ -100,8 +104,8 @@ def cost_of(
     seconds = earlier.seconds
     return Cost(
         calls=calls,
-        expected=price.cost(read, written),
-        at_most=price.cost(most_read, most_written),
+        expected=price.cost(read, written, round(earlier.cached * read)),
+        at_most=price.most(most_read, most_written),
         earlier_calls=earlier.n,
         currency=endpoint.currency,
         tokens=read + written,

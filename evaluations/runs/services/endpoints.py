@@ -18,10 +18,10 @@ from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.llm.budget import Price
 from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
 from evaluations.models import Endpoint, LanguageModel, ProviderAccount
 from evaluations.runs.services.addresses import check_address
+from evaluations.runs.services.frozen import prices_of
 from evaluations.runs.services.keys import api_key, set_key
 from evaluations.runs.services.permits import account_of
 from evaluations.runs.services.spending import check_cap
@@ -212,6 +212,8 @@ def _check_fields(endpoint: Endpoint) -> None:
         raise BadInput(_("The highest temperature must be above 0, and 2 at most."))
     if min(endpoint.price_input, endpoint.price_output, endpoint.price_cached or 0) < 0:
         raise BadInput(_("A price must be zero or more."))
+    if endpoint.price_cached is not None and endpoint.price_cached > endpoint.price_input:
+        raise BadInput(_("Cached input tokens cannot cost more than other input tokens."))
     if endpoint.cost_in_replies and not (endpoint.price_input and endpoint.price_output):
         raise BadInput(_("Enter the prices too: they say how much each call must reserve."))
     if Endpoint.objects.exclude(pk=endpoint.pk).filter(name=endpoint.name).exists():
@@ -325,9 +327,8 @@ def _cost_findings(endpoint: Endpoint, reply: ChatReply) -> list[str]:
     else:
         usage = _("Usage: missing, so calls cost what is reserved for them")
     findings = [str(usage)]
-    if endpoint.price_input or endpoint.price_output:
-        price = Price(endpoint.price_input, endpoint.price_output)
-        words = {"cost": f"{price.cost(*USUAL_CALL):.4f} {endpoint.currency}"}
+    if endpoint.has_prices:
+        words = {"cost": f"{prices_of(endpoint).most(*USUAL_CALL):.4f} {endpoint.currency}"}
         words |= dict(zip(("read", "written"), map(str, USUAL_CALL), strict=True))
         sentence = _("An answer of %(read)s + %(written)s tokens costs %(cost)s")
         findings.append(str(sentence) % words)

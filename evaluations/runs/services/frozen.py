@@ -58,6 +58,11 @@ def is_still_the_same(run: Run, endpoint: Endpoint) -> bool:
     return (facts["model"], facts["base_url"]) == (endpoint.model, endpoint.base_url)
 
 
+def prices_of(endpoint: Endpoint) -> Price:
+    """Return the present prices of *endpoint*."""
+    return Price(endpoint.price_input, endpoint.price_output, endpoint.price_cached)
+
+
 def price_of(run: Run) -> Price:
     """Return the prices at the start of the run."""
     facts = run.run_settings

@@ -78,7 +78,7 @@ def _left_of_month(currency: str, month: str) -> int | None:
 
 def check_cap(endpoint: Endpoint, now: datetime) -> None:
     """Raise BadInput if nothing is left of a cap for calls of *endpoint*."""
-    if not (endpoint.price_input or endpoint.price_output):
+    if not endpoint.has_prices:
         return
     month = month_of(now)
     left = _left_of_month(endpoint.currency, month)

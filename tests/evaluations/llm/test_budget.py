@@ -27,6 +27,12 @@ def test_cost_is_exact(read: int, written: int, cost: str) -> None:
     assert PRICE.cost(read, written) == Decimal(cost)
 
 
+@pytest.mark.parametrize(("cached", "most"), [(None, "0.0045"), ("1", "0.0045"), ("9", "0.0110")])
+def test_the_most_is_that_of_the_dearer_kind_of_input(cached: str | None, most: str) -> None:
+    price = Price(Decimal("2.50"), Decimal(10), None if cached is None else Decimal(cached))
+    assert price.most(1000, 200) == Decimal(most)
+
+
 def test_reserve_and_settle() -> None:
     budget = Budget(Decimal("1.00"), spent=Decimal("0.20"))
     budget.reserve(Decimal("0.50"))

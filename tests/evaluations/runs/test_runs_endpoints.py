@@ -86,6 +86,7 @@ def test_a_test_is_audited_bounded_and_stays_within_a_cap(
         ({"timeout_seconds": 0}, "above zero"),
         ({"max_tokens": 0}, "above zero"),
         ({"price_input": Decimal(-1)}, "zero or more"),
+        ({"price_cached": Decimal(1000)}, "cannot cost more"),
         ({"model": ""}, "model"),
         ({"name": "n" * 61}, "name"),
         ({"name": "\u202e"}, "invisible"),

@@ -19,6 +19,7 @@ from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import spending
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import claim_calls, prepare_calls
+from evaluations.runs.services.run_estimates import estimate
 from evaluations.runs.services.runs import pause_run, resume_run, start_run
 from gradeapp.accounts.models import User
 from gradeapp.common.database_clock import database_now
@@ -211,6 +212,28 @@ def test_a_cap_holds_for_all_runs_and_says_so(
     assert (cny.currency, cny.total - cny.month, jpy.currency) == ("CNY", 1, "JPY")
     with pytest.raises(BadInput):
         spending.save_cap(currency="CNY", per_month=Decimal(-1), in_total=None, acting_user=admin)
+
+
+def test_a_price_of_cached_tokens_alone_is_reserved_and_capped(
+    server: ScriptedServer, priced: Endpoint, admin: User
+) -> None:
+    """Such an endpoint is not saved any more, but may be stored."""
+    Endpoint.objects.update(price_input=0, price_output=0, price_cached=1000)
+    priced.refresh_from_db()
+    spending.save_cap(currency="CNY", per_month=None, in_total=Decimal(3), acting_user=admin)
+    usage = {"prompt_tokens": 90, "completion_tokens": 1, "cached_tokens": 90}
+    server.endpoint.faults = lambda prompt: with_usage(usage)
+    run = planned(priced, 30, budget=Decimal(2))
+    made = estimate(endpoint=priced, dataset=run.dataset, repeats=1).answering
+    assert made.at_most > 3, "so that the start asks for the password"
+    worked(run)
+    assert (run.status, run.pause_reason) == ("paused", "budget")
+    assert Decimal("0.9") <= money(run).spent <= Decimal(2)
+    made = estimate(endpoint=priced, dataset=run.dataset, repeats=1).answering
+    assert made.expected == pytest.approx(Decimal("2.7"), rel=Decimal("0.1")), "all was cached"
+    Spending.objects.update(committed=3 * 10**8)
+    with pytest.raises(BadInput, match="spending cap for CNY"):
+        start_run(endpoint=priced, dataset=run.dataset, acting_user=None)
 
 
 def test_the_same_run_is_started_once(priced: Endpoint) -> None:
