@@ -45,8 +45,8 @@ class Endpoint(models.Model):
     ``account`` is the account whose limits it shares with others; null only until it is first
     used. ``price_cached`` is the price of input tokens that the provider had cached, null for that
     of all input tokens. ``cost_in_replies``: the cost that replies report is in ``currency`` and
-    counts instead of the cost by prices. ``preset`` names the provider's preset that the form was
-    filled in from.
+    counts where it is above the cost by prices. ``preset`` names the provider's preset that the
+    form was filled in from.
     """
 
     name = models.CharField(max_length=60, unique=True)

@@ -117,7 +117,7 @@ class UsageState(Named):
     """What an answered call said of its tokens; where it is not complete, the reservation stands.
 
     ``odd``: the counts contradict each other, as a total below its parts. ``reported``: neither
-    can be used, but the provider says what the call cost, and its word counts.
+    can be used, but the provider says that the call cost more than was reserved, and that counts.
     """
 
     COMPLETE = "complete", "Complete", "完整"

@@ -108,7 +108,10 @@ class EndpointForm(forms.Form):
     cost_in_replies = forms.BooleanField(
         required=False,
         label=_("Replies say what they cost"),
-        help_text=_("In this currency, as OpenRouter does in USD. Budgets then count that cost."),
+        help_text=_(
+            "In this currency, as OpenRouter does in USD. Budgets then count that cost or the one "
+            "by the prices above, whichever is larger."
+        ),
     )
     account = forms.ModelChoiceField(
         ProviderAccount.objects.all(),

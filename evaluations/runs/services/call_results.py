@@ -248,7 +248,9 @@ def _set_usage(attempt: Attempt, reply: ChatReply) -> None:
     """Set the tokens and the cost of *attempt*.
 
     Without token counts that can be used, the call costs the most it could: its reservation. What
-    the provider says it cost comes first, if the endpoint reports costs in its currency.
+    the provider says it cost counts where it is more, if the endpoint reports costs in its
+    currency: a provider that bills another account reports its fee alone, and a reported 0 must not
+    pass a budget.
     """
     attempt.cached_tokens, attempt.reasoning_tokens = reply.cached_tokens, reply.reasoning_tokens
     attempt.audio_tokens, attempt.total_tokens = reply.audio_tokens, reply.total_tokens
@@ -260,8 +262,9 @@ def _set_usage(attempt: Attempt, reply: ChatReply) -> None:
         price = price_of(attempt.job.run)
         cost = price.cost(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
         attempt.cost, attempt.usage = cost, UsageState.COMPLETE
-    if attempt.reported_cost is not None and cost_in_replies(attempt.job.run):
-        attempt.cost = attempt.reported_cost
+    reported = attempt.reported_cost if cost_in_replies(attempt.job.run) else None
+    if reported is not None and reported > attempt.cost:
+        attempt.cost = reported
         if attempt.usage != UsageState.COMPLETE:
             attempt.usage = UsageState.REPORTED
     if attempt.cost >= MOST_COST:

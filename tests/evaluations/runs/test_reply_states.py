@@ -153,11 +153,35 @@ def test_the_cost_that_replies_report_counts_where_the_endpoint_says_so(
     assert (run.status, run.pause_reason) == ("paused", "budget")
     assert Decimal("0.008") <= money(run).spent <= Decimal("0.02")
     assert run.committed == money(run).exposed * 10**8
-    # Without counts of tokens the word of the provider is what there is.
-    server.endpoint.faults = lambda prompt: costing(0.0001, {})
+    # Without counts of tokens, where it is more than was reserved.
+    server.endpoint.faults = lambda prompt: costing(0.005, {})
     run = worked(planned(told, 1))
     attempt = Attempt.objects.filter(job__run=run)[0]
-    assert (attempt.usage, attempt.cost) == ("reported", Decimal("0.0001"))
+    assert (attempt.usage, attempt.cost) == ("reported", Decimal("0.005"))
+
+
+@pytest.mark.parametrize("reported", [0, 0.00000001], ids=["zero", "fee"])
+@pytest.mark.parametrize(
+    ("usage", "cost"), [({"prompt_tokens": 10, "completion_tokens": 90}, 0.00019), ({}, None)]
+)
+def test_a_reported_cost_below_that_by_prices_passes_no_budget(
+    server: ScriptedServer,
+    db: None,
+    reported: float,
+    usage: dict[str, int],
+    cost: float | None,
+) -> None:
+    """With a key of one's own OpenRouter reports its fee, or 0; so may whoever wants to."""
+    prices = {"price_input": Decimal(1), "price_output": Decimal(2)}
+    told = scripted_endpoint(
+        server, max_in_flight=1, max_tokens=100, cost_in_replies=True, **prices
+    )
+    server.endpoint.faults = lambda prompt: costing(reported, usage)
+    run = worked(planned(told, 8, budget=Decimal("0.001")))
+    assert (run.status, run.pause_reason) == ("paused", "budget")
+    attempt = Attempt.objects.filter(job__run=run)[0]
+    expected = attempt.reserved if cost is None else Decimal(str(cost))
+    assert (attempt.cost, attempt.reported_cost) == (expected, Decimal(str(reported)))
 
 
 def test_costs_in_replies_need_prices_that_say_what_to_reserve(
