@@ -16,6 +16,9 @@ _MILLION = Decimal(1_000_000)
 # Tokens for the role name and the separators that a chat template adds to each message.
 _TEMPLATE_TOKENS = 16
 _IMAGE_TOKENS, _IMAGE_PATCH = 1600, 24
+# What an honest endpoint may count that nobody sent or asked for: a prompt of its own, images by
+# another rule, reasoning beyond the limit of a reply.
+_TIMES, _BESIDE = 4, 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,11 @@ def most_image_tokens(width: int, height: int) -> int:
     number up to 1,600, whatever the size.
     """
     return max(_IMAGE_TOKENS, math.ceil(width / _IMAGE_PATCH) * math.ceil(height / _IMAGE_PATCH))
+
+
+def most_counted(tokens: int) -> int:
+    """Return the most tokens that are believed where at most *tokens* were sent or asked for."""
+    return _TIMES * tokens + _BESIDE
 
 
 def _text(content: object) -> str:

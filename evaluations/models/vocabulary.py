@@ -116,7 +116,8 @@ class AttemptStatus(Named):
 class UsageState(Named):
     """What an answered call said of its tokens; where it is not complete, the reservation stands.
 
-    ``odd``: the counts contradict each other, as a total below its parts. ``reported``: neither
+    ``odd``: the counts contradict each other, as a total below its parts, or are far above what was
+    sent and asked for, which then costs the most that is believed. ``reported``: neither
     can be used, but the provider says that the call cost more than was reserved, and that counts.
     """
 
@@ -124,8 +125,8 @@ class UsageState(Named):
     MISSING = "missing", "Usage missing: the reserved amount stands", "缺少用量：按预留金额计"
     ODD = (
         "odd",
-        "Usage contradicts itself: the reserved amount stands",
-        "用量自相矛盾：按预留金额计",
+        "Usage cannot be right: the most that the call can cost stands",
+        "用量不可信：按此次调用的最高费用计",
     )
     REPORTED = (
         "reported",

@@ -126,12 +126,18 @@ def check_sampling(sampling: Sampling, limits: SamplingLimits) -> None:
 
 
 def most_completion_tokens(sampling: Sampling) -> int:
-    """Return the most tokens of a reply that are billed.
+    """Return the most tokens of a reply that are billed."""
+    return tokens_asked(sampling.request_params())
+
+
+def tokens_asked(params: Mapping[str, Any]) -> int:
+    """Return the most tokens that a request with *params* asks for; 0 if they are not known.
 
     A ``thinking_budget`` is paid beside ``max_tokens``, which then bounds the answer alone.
     """
-    beside = sampling.extra.get("thinking_budget", 0)
-    return sampling.max_tokens + (beside if sampling.extra.get("enable_thinking", True) else 0)
+    most = params.get("max_tokens", params.get("max_completion_tokens", 0))
+    thinks = params.get("enable_thinking", True)
+    return int(most) + (params.get("thinking_budget", 0) if thinks else 0)
 
 
 def sent_params(sampling: Sampling, *, max_completion_tokens: bool) -> dict[str, Any]:

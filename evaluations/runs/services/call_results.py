@@ -18,6 +18,7 @@ from django.db import DataError, transaction
 from django.db.models import F
 
 from evaluations.llm.breaker import Breaker
+from evaluations.llm.budget import most_counted
 from evaluations.llm.client import (
     KEPT_BODY,
     CallResult,
@@ -31,6 +32,7 @@ from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, UsageState
 from evaluations.runs.kinds import Kept, kind_of
 from evaluations.runs.rules.endings import ending_of, same_model
+from evaluations.runs.rules.sampling import tokens_asked
 from evaluations.runs.services import spending
 from evaluations.runs.services.attempts_sql import update_results
 from evaluations.runs.services.frozen import cost_in_replies, currency_of, price_of
@@ -250,16 +252,17 @@ def _set_usage(attempt: Attempt, reply: ChatReply) -> None:
     Without token counts that can be used, the call costs the most it could: its reservation. What
     the provider says it cost counts where it is more, if the endpoint reports costs in its
     currency: a provider that bills another account reports its fee alone, and a reported 0 must not
-    pass a budget.
+    pass a budget. What nothing that was sent can reach costs the most that is believed, so that one
+    reply does not use up the caps of all runs.
     """
     attempt.cached_tokens, attempt.reasoning_tokens = reply.cached_tokens, reply.reasoning_tokens
     attempt.audio_tokens, attempt.total_tokens = reply.audio_tokens, reply.total_tokens
     attempt.reported_cost = None if reply.reported_cost is None else Decimal(reply.reported_cost)
+    price = price_of(attempt.job.run)
     attempt.cost, attempt.usage = attempt.reserved, UsageState.MISSING
     if reply.odd_usage:
         attempt.usage = UsageState.ODD
     elif reply.prompt_tokens is not None and reply.completion_tokens is not None:
-        price = price_of(attempt.job.run)
         cost = price.cost(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
         attempt.cost, attempt.usage = cost, UsageState.COMPLETE
     reported = attempt.reported_cost if cost_in_replies(attempt.job.run) else None
@@ -267,6 +270,12 @@ def _set_usage(attempt: Attempt, reply: ChatReply) -> None:
         attempt.cost = reported
         if attempt.usage != UsageState.COMPLETE:
             attempt.usage = UsageState.REPORTED
+    read = most_counted(attempt.prompt_bytes or 0)
+    written = most_counted(tokens_asked(attempt.params))
+    most = max(attempt.reserved, price.most(read, written))
+    too_many = (reply.prompt_tokens or 0) > read or (reply.completion_tokens or 0) > written
+    if too_many or attempt.cost > most:
+        attempt.cost, attempt.usage = min(attempt.cost, most), UsageState.ODD
     if attempt.cost >= MOST_COST:
         raise ValueError("the cost of the call is larger than its column")
 

@@ -41,6 +41,8 @@ AFTER_THE_END = timedelta(seconds=1)
 LOOK_EVERY = 0.5
 # A call whose tokens are not known yet is estimated at the most of its reply and a short prompt.
 SHORT_PROMPT = 500
+# So many minutes' tokens are believed of one reply.
+MOST_MINUTES = 4
 TRIES = 20
 
 
@@ -134,7 +136,7 @@ class Permits:
             reply = result.reply
             estimate = self.estimates.popleft() if self.estimates else None
             if reply is not None:
-                used = (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
+                used = self._believed((reply.prompt_tokens or 0) + (reply.completion_tokens or 0))
                 if used:
                     correction += estimate - used if estimate is not None else 0.0
                     self.tokens_a_call += (used - self.tokens_a_call) / 20
@@ -146,6 +148,11 @@ class Permits:
                 self.asked.append((sent, until))
         if self.report is not None or self.asked or self._has_limits_a_minute():
             self._change_limits(tokens=correction)
+
+    def _believed(self, tokens: int) -> int:
+        """Return *tokens* of a reply: one alone does not stop the account for many minutes."""
+        a_minute = self.account.tokens_per_minute
+        return min(tokens, MOST_MINUTES * a_minute) if a_minute else tokens
 
     def _is_little(self, rate: RateReport) -> bool:
         """Whether so little is left that it may not be enough until the next report."""

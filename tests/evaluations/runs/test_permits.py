@@ -228,6 +228,11 @@ def test_tokens_of_a_minute_are_corrected_by_what_calls_used(
     body = b'{"choices": [{"message": {}}], "usage": {"prompt_tokens": 40, "completion_tokens": 8}}'
     one.note([CallResult(1, read_reply(body), 0.1), CallResult(2, read_reply(body), 0.1)])
     assert ProviderAccount.objects.get().tokens_left == pytest.approx(6000 - 2 * 48)
+    # A reply that lies does not stop the other endpoints of the account for a day.
+    assert one.take(1, 0) == 1
+    lie = read_reply(body.replace(b"40", b"90000000"))
+    one.note([CallResult(3, lie, 0.1)])
+    assert ProviderAccount.objects.get().tokens_left > 4 * -60_000
 
 
 WORKER = """

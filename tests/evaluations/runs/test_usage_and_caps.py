@@ -155,6 +155,35 @@ def test_an_answer_without_usage_costs_its_reservation(
     assert Spending.objects.get().amount == money(run).spent
 
 
+@pytest.mark.parametrize(
+    ("said", "usage"),
+    [
+        ({"prompt_tokens": 50, "completion_tokens": 90_000_000}, "odd"),
+        ({"prompt_tokens": 90_000_000, "completion_tokens": 5}, "odd"),
+        ({"prompt_tokens": 50, "completion_tokens": 5, "cost": 900_000}, "odd"),
+        # An endpoint that ignores max_tokens is believed.
+        ({"prompt_tokens": 50, "completion_tokens": 16_000}, "complete"),
+    ],
+    ids=["completion", "prompt", "cost", "possible"],
+)
+def test_one_reply_does_not_use_up_the_cap_of_all_runs(
+    server: ScriptedServer, priced: Endpoint, admin: User, said: dict[str, int], usage: str
+) -> None:
+    """At most 4 x 100 + 16,384 tokens of the reply count, and 4 x prompt + 16,384."""
+    Endpoint.objects.update(price_input=10, price_output=10, cost_in_replies=True)
+    priced.refresh_from_db()
+    spending.save_cap(currency="CNY", per_month=None, in_total=Decimal(500), acting_user=admin)
+    server.endpoint.faults = lambda prompt: with_usage(said)
+    run = worked(planned(priced, 2))
+    first = Attempt.objects.filter(job__run=run)[0]
+    assert first.usage == usage
+    assert Decimal("0.16") < first.cost < Decimal("0.36")
+    assert Spending.objects.get().amount == money(run).spent < 1
+    server.endpoint.faults = lambda prompt: None
+    honest = scripted_endpoint(server, name="honest", price_input=Decimal(10))
+    assert worked(planned(honest, 2)).status == "finished"
+
+
 @pytest.mark.django_db
 def test_sums_of_money_are_exact(priced: Endpoint) -> None:
     """0.1 + 0.2 a thousand times is 300 exactly, on SQLite too, where decimals are floats."""
