@@ -1,5 +1,6 @@
-"""The words for usage that cannot be right."""
+"""The words for usage that cannot be right, and the places for checks of endpoints."""
 
+import django.db.models.deletion
 from django.db import migrations, models
 
 USAGES = [
@@ -21,5 +22,15 @@ class Migration(migrations.Migration):
             model_name='attempt',
             name='usage',
             field=models.CharField(blank=True, choices=USAGES, db_default='', default='', max_length=8),
+        ),
+        migrations.CreateModel(
+            name='CheckPlace',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField(unique=True)),
+                ('holder', models.CharField(blank=True, max_length=32)),
+                ('until', models.DateTimeField(null=True)),
+                ('endpoint', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='check_place', to='evaluations.endpoint')),
+            ],
         ),
     ]

@@ -1,6 +1,6 @@
 """The evaluations' tables, one module a feature."""
 
-from evaluations.models.accounts import PermitLease, ProviderAccount
+from evaluations.models.accounts import CheckPlace, PermitLease, ProviderAccount
 from evaluations.models.answer_checks import AnswerCheck, CheckSample, ModelReading
 from evaluations.models.batches import Batch
 from evaluations.models.capability import (
@@ -64,6 +64,7 @@ __all__ = [
     "CanaryReply",
     "CapabilityJudgement",
     "CapabilityReview",
+    "CheckPlace",
     "CheckSample",
     "Condition",
     "DeskSettings",

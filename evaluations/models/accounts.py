@@ -39,6 +39,23 @@ class ProviderAccount(models.Model):
         return self.name
 
 
+class CheckPlace(models.Model):
+    """One of the few places for checks of endpoints in web requests.
+
+    ``holder`` has it until ``until``, for a check of ``endpoint``, which has one place at most.
+    """
+
+    number = models.PositiveSmallIntegerField(unique=True)
+    endpoint = models.OneToOneField(
+        "Endpoint", null=True, on_delete=models.CASCADE, related_name="check_place"
+    )
+    holder = models.CharField(max_length=32, blank=True)
+    until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"place {self.number} for a check"
+
+
 class PermitLease(models.Model):
     """So many calls to an endpoint may be in flight in one worker, until the lease ends.
 

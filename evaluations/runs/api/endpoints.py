@@ -14,7 +14,8 @@ from rest_framework.views import APIView
 from evaluations.models import Endpoint, ProviderAccount
 from evaluations.runs.api.start_serializers import StrictSerializer
 from evaluations.runs.selectors.accounts import get_endpoint
-from evaluations.runs.services.endpoints import MOST_TOKENS, check_endpoint, save_endpoint
+from evaluations.runs.services.endpoint_checks import check_endpoint
+from evaluations.runs.services.endpoints import MOST_TOKENS, save_endpoint
 from gradeapp import api_fields
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import refuse_unknown

@@ -7,16 +7,20 @@ may all lead to this machine.
 from __future__ import annotations
 
 import socket
+from functools import partial
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.llm.addresses import is_allowed, is_loopback
+from gradeapp.common.bounded_wait import within
 from gradeapp.common.refusals import BadInput
 
 # Ports of services that read HTTP as commands, or contain secrets.
 SERVICE_PORTS = frozenset({2375, 2376, 2379, 3306, 5432, 5672, 6379, 9200, 11211, 27017})
+# A web request waits so long for the name server of an address that somebody typed.
+RESOLVE_SECONDS = 10.0
 
 
 def check_address(base_url: str) -> None:
@@ -28,8 +32,9 @@ def check_address(base_url: str) -> None:
     parts, port = read_url(base_url)
     host = parts.hostname or ""
     try:
-        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
+        look = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+        resolved = within(RESOLVE_SECONDS, look)
+    except (OSError, UnicodeError):  # a TimeoutError is an OSError too
         raise BadInput(_("Cannot resolve the address %(host)s.") % {"host": host}) from None
     addresses = [str(address[0]) for *_ignored, address in resolved]
     if not all(is_allowed(one, settings.ENDPOINT_ALLOW_CIDRS) for one in addresses):

@@ -2,90 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.llm.client import ChatFailure, ChatReply, ChatRequest, FailureKind, Limits
+from evaluations.llm.client import Limits
 from evaluations.models import Endpoint, LanguageModel, ProviderAccount
 from evaluations.runs.services.addresses import check_address
-from evaluations.runs.services.frozen import prices_of
 from evaluations.runs.services.keys import api_key, set_key
 from evaluations.runs.services.permits import account_of
-from evaluations.runs.services.spending import check_cap
 from gradeapp.accounts.models import User
-from gradeapp.accounts.throttle import Limit, fail, reserve
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.common.database_clock import database_now
 from gradeapp.common.name_checks import check_name_is_plain
-from gradeapp.common.refusals import BadInput, Conflict, Refusal
+from gradeapp.common.refusals import BadInput, Conflict
 
 if TYPE_CHECKING:
     from evaluations.llm.openai_client import OpenAIChat
 
-CHECK_MESSAGES = ({"role": "user", "content": "1+1=?"},)
-CHECK_TOKENS = 8
-MOST_CHECKS = 30
-CHECK_JSON = ({"role": "user", "content": 'Reply in JSON: {"sum": 1+1}'},)
-# A white PNG of 32 x 32 pixels: some models refuse smaller ones.
-CHECK_PNG = (
-    "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJklEQVR42u3NMQ0AAAwDoPo33arYsQQMkB6LQCAQ"
-    "CAQCgUAg+BIMi1X0ptsIcT0AAAAASUVORK5CYII="
-)
-CHECK_IMAGE = (
-    {
-        "role": "user",
-        "content": [
-            {"type": "text", "text": "1+1=?"},
-            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{CHECK_PNG}"}},
-        ],
-    },
-)
-# Input and output tokens of a usual answer.
-USUAL_CALL = (500, 600)
 # The most tokens of a reply that an endpoint may be given.
 MOST_TOKENS = 200_000
-
-K = FailureKind
-SENTENCES: Mapping[FailureKind, str | Promise] = {
-    K.ADDRESS: _("%(url)s leads to an address that is not allowed. No call was made."),
-    K.CERTIFICATE: _(
-        "The certificate of %(url)s is not trusted on this machine. No call was made. Install the "
-        "CA certificates of your system or network (%(text)s)."
-    ),
-    K.CONNECT: _("No response from %(url)s."),
-    K.TIMEOUT: _("%(url)s accepted the call but did not reply in time."),
-    K.INTERRUPTED: _("%(url)s accepted the call but closed the connection without a reply."),
-    K.AUTH: _("The endpoint rejects the API key. Check the variable %(variable)s."),
-    K.QUOTA: _("The API key is valid, but its account has no credit left."),
-    K.NOT_FOUND: _("There is no model %(model)s at %(url)s, or the address lacks /v1."),
-    K.RATE_LIMIT: _("The endpoint works but is limiting the rate of calls. Try again in a minute."),
-    K.SERVER: _("The endpoint reports an internal error (%(status)s): %(text)s"),
-    K.REDIRECT: _(
-        "The endpoint redirects to another address. Redirects are not "
-        "followed; enter the final address below."
-    ),
-    K.MALFORMED: _("%(url)s replies, but not in the chat completions format."),
-}
-REFUSED = _("The endpoint works but rejects the call: %(text)s")
-WORKS = _("The endpoint works: %(model)s replied.")
-NO_KEY = _(
-    "The endpoint asks for an API key, and none is set. Enter the variable that holds it below."
-)
-STORED_KEY_REJECTED = _("The endpoint rejects the stored API key. Enter the correct one below.")
 
 
 @transaction.atomic
@@ -246,90 +190,3 @@ def open_chat(
         limits=limits or Limits(read=seconds, deadline=seconds),
         networks=settings.ENDPOINT_ALLOW_CIDRS,
     )
-
-
-@dataclass(frozen=True)
-class EndpointCheck:
-    """Whether the endpoint works, and a sentence for people; ``findings`` say what works."""
-
-    works: bool
-    sentence: str
-    findings: tuple[str, ...] = ()
-
-
-def check_endpoint(endpoint: Endpoint, *, acting_user: User | None = None) -> EndpointCheck:
-    """Make one small call to *endpoint*, unless its key is missing or its address forbidden.
-
-    If it is answered, make two more, and ask for the list of models, to say what works. What they
-    cost is no part of what was spent; nothing is called where a cap is reached, and at most
-    ``MOST_CHECKS`` times an hour. Raises Throttled.
-    """
-    limits = [Limit(f"endpoint|{endpoint.pk}", MOST_CHECKS, timedelta(hours=1))]
-    reserve(limits)
-    fail(limits)
-    record(Tag.ENDPOINT_CHECKED, endpoint, actor=acting_user)
-    try:
-        check_cap(endpoint, database_now())
-        reply, findings = asyncio.run(_check(endpoint))
-    except Refusal as refusal:
-        return EndpointCheck(False, str(refusal))
-    except ChatFailure as failure:
-        if failure.kind is K.AUTH and not endpoint.key_variable:
-            return EndpointCheck(False, str(STORED_KEY_REJECTED if endpoint.has_key else NO_KEY))
-        facts = {
-            "url": endpoint.base_url,
-            "model": endpoint.model,
-            "variable": endpoint.key_variable,
-            "status": failure.http_status,
-            "text": failure.text[:300],
-        }
-        return EndpointCheck(False, str(SENTENCES.get(failure.kind, REFUSED) % facts))
-    sentence = str(WORKS % {"model": reply.model[:80] or endpoint.model})
-    return EndpointCheck(True, sentence, (*findings, *_cost_findings(endpoint, reply)))
-
-
-async def _check(endpoint: Endpoint) -> tuple[ChatReply, list[str]]:
-    """Return the reply to a small call, and what else works. Raises ChatFailure, BadInput."""
-    name = "max_completion_tokens" if endpoint.max_completion_tokens else "max_tokens"
-    async with open_chat(endpoint) as client:
-        small = {name: CHECK_TOKENS}
-        reply = await client.complete(ChatRequest("check", CHECK_MESSAGES, small))
-        structured = {**small, "response_format": {"type": "json_object"}}
-        findings = []
-        for what, messages, params in (
-            (_("Structured output: %(works)s"), CHECK_JSON, structured),
-            (_("Images: %(works)s"), CHECK_IMAGE, small),
-        ):
-            try:
-                await client.complete(ChatRequest("check", messages, params))
-                works = str(_("works"))
-            except ChatFailure as failure:
-                refused = failure.kind in (K.BAD_REQUEST, K.NO_IMAGES, K.NOT_FOUND)
-                works = str(_("not supported") if refused else _("unknown"))
-            findings.append(str(what) % {"works": works})
-        names = await client.models()
-    if names is None:
-        findings.append(str(_("Model list: none")))
-    else:
-        there = _("includes this model") if endpoint.model in names else _("lacks this model")
-        words = {"n": len(names), "there": there}
-        findings.append(str(_("Model list: %(n)d models, %(there)s")) % words)
-    return reply, findings
-
-
-def _cost_findings(endpoint: Endpoint, reply: ChatReply) -> list[str]:
-    """Return whether the reply says its tokens, and what a usual answer costs by the prices."""
-    counted = reply.prompt_tokens is not None and reply.completion_tokens is not None
-    if reply.odd_usage:
-        usage = _("Usage: contradicts itself, so calls cost what is reserved for them")
-    elif counted:
-        usage = _("Usage: sent")
-    else:
-        usage = _("Usage: missing, so calls cost what is reserved for them")
-    findings = [str(usage)]
-    if endpoint.has_prices:
-        words = {"cost": f"{prices_of(endpoint).most(*USUAL_CALL):.4f} {endpoint.currency}"}
-        words |= dict(zip(("read", "written"), map(str, USUAL_CALL), strict=True))
-        sentence = _("An answer of %(read)s + %(written)s tokens costs %(cost)s")
-        findings.append(str(sentence) % words)
-    return findings

@@ -12,7 +12,8 @@ from evaluations.models import Endpoint
 from evaluations.runs.forms.runs import EndpointForm, endpoint_initial
 from evaluations.runs.rules.presets import PRESETS, preset
 from evaluations.runs.selectors.accounts import accounts, get_endpoint
-from evaluations.runs.services.endpoints import check_endpoint, save_endpoint, state_of
+from evaluations.runs.services.endpoint_checks import check_endpoint
+from evaluations.runs.services.endpoints import save_endpoint, state_of
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.database_clock import database_now

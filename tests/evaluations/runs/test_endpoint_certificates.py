@@ -19,7 +19,8 @@ from cryptography.x509.oid import NameOID
 
 from evaluations.llm.scripted import completion_of
 from evaluations.models.vocabulary import PauseReason
-from evaluations.runs.services.endpoints import check_endpoint, save_endpoint
+from evaluations.runs.services.endpoint_checks import check_endpoint
+from evaluations.runs.services.endpoints import save_endpoint
 from tests.evaluations.run_world import planned, worked
 
 pytestmark = pytest.mark.django_db

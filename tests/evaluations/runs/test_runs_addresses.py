@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,13 +16,10 @@ from evaluations.llm.client import ChatFailure, ChatRequest, FailureKind, Limits
 from evaluations.llm.openai_client import OpenAIChat
 from evaluations.models import Endpoint
 from evaluations.models.vocabulary import PauseReason, RunStatus
+from evaluations.runs.services import addresses
 from evaluations.runs.services.addresses import check_address
-from evaluations.runs.services.endpoints import (
-    CHECK_MESSAGES,
-    check_endpoint,
-    open_chat,
-    save_endpoint,
-)
+from evaluations.runs.services.endpoint_checks import CHECK_MESSAGES, check_endpoint
+from evaluations.runs.services.endpoints import open_chat, save_endpoint
 from gradeapp.common.refusals import BadInput
 from tests.evaluations.run_world import planned, worked
 
@@ -223,6 +221,18 @@ def test_one_private_address_of_a_name_is_enough(
     resolve(group)
     with pytest.raises(BadInput, match="private"):
         check_address("https://two-faced.test/v1")
+
+
+def test_a_name_server_that_does_not_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody else is served by the thread of the web server that waits."""
+    released = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: released.wait(20))
+    monkeypatch.setattr(addresses, "RESOLVE_SECONDS", 0.05)
+    with pytest.raises(BadInput, match="Cannot resolve the address"):
+        check_address("https://slow.test/v1")
+    released.set()
 
 
 @pytest.mark.django_db

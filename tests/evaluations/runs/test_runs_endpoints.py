@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
-from evaluations.models import Endpoint
-from evaluations.runs.services import endpoints
-from evaluations.runs.services.endpoints import check_endpoint, save_endpoint
+from evaluations.llm.client import Limits
+from evaluations.models import CheckPlace, Endpoint
+from evaluations.runs.services import endpoint_checks
+from evaluations.runs.services.endpoint_checks import check_endpoint
+from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.spending import save_cap
 from gradeapp.accounts.models import User
 from gradeapp.accounts.throttle import Throttled
 from gradeapp.audit.models import AuditEntry
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.database_clock import database_now
+from gradeapp.common.refusals import BadInput, Conflict
+from tests.conftest import logged_in
 from tests.scripted_server import Fault, ScriptedServer, named_fault, script_from
 
 pytestmark = pytest.mark.django_db
@@ -67,10 +74,55 @@ def test_a_test_is_audited_bounded_and_stays_within_a_cap(
     calls = len(server.endpoint.requests)
     save_cap(currency="CNY", per_month=Decimal(0), in_total=None, acting_user=admin)
     assert "spending cap" in check_endpoint(endpoint, acting_user=admin).sentence
-    monkeypatch.setattr(endpoints, "MOST_CHECKS", 2)
+    monkeypatch.setattr(endpoint_checks, "MOST_CHECKS", 2)
     with pytest.raises(Throttled):
         check_endpoint(endpoint, acting_user=admin)
     assert len(server.endpoint.requests) == calls
+
+
+def test_a_test_ends_by_itself_whatever_the_limits_of_runs_are(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint that does not answer, or only once, would hold a thread of the web server."""
+    assert endpoint_checks.LONGEST_WAIT <= 30
+    monkeypatch.setattr(endpoint_checks, "CALL", Limits(deadline=1.0))
+    monkeypatch.setattr(endpoint_checks, "ALL_CALLS", 1.5)
+    monkeypatch.setenv("ONE_API_KEY", KEY)
+    facts = {"base_url": server.base_url, "key_variable": "ONE_API_KEY"}
+    endpoint = save(**facts, model="scripted-demo", timeout_seconds=600)
+    faults = iter([None])
+    server.endpoint.faults = lambda prompt: next(faults, Fault(delay=20))
+    began = time.monotonic()
+    check = check_endpoint(endpoint)
+    assert (check.works, check.findings[:2]) == (
+        True,
+        ("Structured output: unknown", "Images: unknown"),
+    )
+    assert "did not reply in time" in check_endpoint(endpoint).sentence
+    monkeypatch.setattr(endpoint_checks, "LONGEST_WAIT", 0.2)
+    assert "No response from" in check_endpoint(endpoint).sentence
+    assert time.monotonic() - began < 10
+
+
+def test_few_tests_go_on_at_once(server: ScriptedServer, admin: User) -> None:
+    """Each holds a thread of the web server; one that was killed frees its place."""
+    one, two, three = (save(name=name, base_url=server.base_url) for name in ("a", "b", "c"))
+    soon = database_now() + timedelta(seconds=50)
+    CheckPlace.objects.create(number=2, endpoint=one, holder="another", until=soon)
+    client = logged_in(admin)
+
+    def post(endpoint: Endpoint) -> list[int]:
+        names = ("runs:endpoint-check", "api-endpoint-check")
+        return [client.post(reverse(name, args=[endpoint.pk])).status_code for name in names]
+
+    assert (post(one), post(two)) == ([409, 409], [302, 200])
+    CheckPlace.objects.filter(number=1).update(endpoint=two, holder="third", until=soon)
+    with pytest.raises(Conflict, match="are being tested just now"):
+        check_endpoint(three)
+    assert len(AuditEntry.objects.filter(tag="endpoint.checked")) == 2, "of those that were made"
+    CheckPlace.objects.update(until=database_now())
+    assert (post(one), post(three)) == ([302, 200], [302, 200])
+    assert not CheckPlace.objects.exclude(holder="", endpoint=None).exists()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from pytest_django import Settings
 from evaluations.llm.classify import NO_MESSAGE
 from evaluations.models import Attempt, Endpoint, Run
 from evaluations.models.vocabulary import PauseReason
-from evaluations.runs.services.endpoints import check_endpoint, save_endpoint
+from evaluations.runs.services.endpoint_checks import check_endpoint
+from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.keys import api_key, check_key_host
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
