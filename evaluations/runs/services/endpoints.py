@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from copy import copy
 from decimal import Decimal
 from typing import TYPE_CHECKING

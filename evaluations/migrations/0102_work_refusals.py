@@ -9,7 +9,7 @@ LANGUAGE = models.CharField(db_default="en", default=current_language, max_lengt
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0099_round_form_key")]
+    dependencies = [("evaluations", "0101_odd_usage_and_checks")]
 
     operations = [
         migrations.AddField("export", "refusal", REFUSAL),

@@ -14,7 +14,7 @@ USAGES = [
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0099_round_form_key'),
+        ('evaluations', '0100_history_of_marks_is_new'),
     ]
 
     operations = [
