@@ -260,7 +260,7 @@ class SampleSerializer(serializers.Serializer[Any]):
     rate = serializers.FloatField(source="rate.value", allow_null=True)
     low = serializers.FloatField(source="rate.low", allow_null=True)
     high = serializers.FloatField(source="rate.high", allow_null=True)
-    created_at = serializers.DateTimeField(source="sample.created_at")
+    created_at = api_fields.DateTimeField(source="sample.created_at")
 
 
 class NewSampleSerializer(serializers.Serializer[Any]):

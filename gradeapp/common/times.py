@@ -6,7 +6,7 @@ names the zone where a sentence holds a time as text.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django import template
 from django.utils import timezone
@@ -21,7 +21,7 @@ def local_time(at: datetime | None, shape: str = "%Y-%m-%d %H:%M") -> SafeString
     """*at* as a ``<time>`` that names its zone when pointed at; empty where there is none."""
     if not at:
         return ""
-    local = timezone.localtime(at)
+    local = local_or_utc(at)
     return format_html(
         '<time datetime="{}" title="{} {}">{}</time>',
         local.isoformat(timespec="seconds"),
@@ -29,6 +29,14 @@ def local_time(at: datetime | None, shape: str = "%Y-%m-%d %H:%M") -> SafeString
         named_zone(local),
         f"{local:{shape}}",
     )
+
+
+def local_or_utc(at: datetime) -> datetime:
+    """*at* in the site's zone; in UTC where that has no such time, at the ends of all years."""
+    try:
+        return timezone.localtime(at)
+    except OverflowError:
+        return at.astimezone(UTC)
 
 
 @register.filter
@@ -46,4 +54,4 @@ def zone() -> str:
 def named_zone(local: datetime) -> str:
     """The offset of *local* and the name of its zone."""
     offset = f"{local:%z}"
-    return f"UTC{offset[:3]}:{offset[3:5]} {timezone.get_current_timezone_name()}"
+    return f"UTC{offset[:3]}:{offset[3:5]} {local.tzinfo}"

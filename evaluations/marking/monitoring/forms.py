@@ -18,6 +18,7 @@ from evaluations.models import MarkingRound
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.plain_number import plain
+from gradeapp.common.time_fields import LocalTimeField
 
 LONGEST_ALIASES = 20_000
 LIMIT_NAMES = {
@@ -78,11 +79,7 @@ class AliasesInput(forms.TextInput):
 class ReturnForm(forms.Form):
     """Which marks of a teacher are returned, to whom, and whether decided responses too."""
 
-    since = forms.DateTimeField(
-        label=_("Marks saved since"),
-        required=False,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-    )
+    since = LocalTimeField(label=_("Marks saved since"), required=False)
     responses = forms.CharField(
         label=_("Only these responses"),
         required=False,

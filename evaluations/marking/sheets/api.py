@@ -33,9 +33,9 @@ from evaluations.marking.sheets.services.sheet_reading import (
     save_rows,
 )
 from evaluations.models import MarkingSheet
+from gradeapp import api_fields
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
-from gradeapp.api_fields import NumberTextField
 from gradeapp.audit.reads import count_items
 from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.plain_number import plain
@@ -58,7 +58,7 @@ class NewSheetSerializer(KnownFields):
     """How many responses of which round to take away, until the end of which day."""
 
     round = serializers.UUIDField()
-    responses = serializers.IntegerField()
+    responses = api_fields.IntegerField()
     until = serializers.DateField()
 
 
@@ -68,9 +68,11 @@ class FilledRowSerializer(KnownFields):
     response = serializers.CharField(max_length=64)
     version = serializers.CharField(max_length=20, default="0")
     points = serializers.ListField(
-        child=NumberTextField(max_length=40, allow_blank=True), default=list, max_length=200
+        child=api_fields.NumberTextField(max_length=40, allow_blank=True),
+        default=list,
+        max_length=200,
     )
-    total = NumberTextField(max_length=40, allow_blank=True, default="")
+    total = api_fields.NumberTextField(max_length=40, allow_blank=True, default="")
     comment = serializers.CharField(max_length=10_000, allow_blank=True, default="")
     flags = serializers.ListField(child=serializers.CharField(max_length=40), default=list)
 
@@ -88,8 +90,8 @@ class SheetSerializer(serializers.Serializer[Any]):
     sheet = serializers.UUIDField(source="public_id")
     responses = serializers.IntegerField()
     left = serializers.IntegerField(allow_null=True, help_text="null: the sheet has ended")
-    held_until = serializers.DateTimeField()
-    created_at = serializers.DateTimeField()
+    held_until = api_fields.DateTimeField()
+    created_at = api_fields.DateTimeField()
 
 
 class SheetsAPI(APIView):

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
 from gradeapp.common import number_fields
+from gradeapp.common.times import local_or_utc
 
 USUAL_RESPONSES = 20
 USUAL_DAYS = 7
@@ -57,7 +58,7 @@ def _usual_day(marking_round: MarkingRound, today: date) -> date:
     usual = today + timedelta(days=min(USUAL_DAYS, marking_round.sheet_days))
     if marking_round.deadline is None:
         return usual
-    whole = timezone.localtime(marking_round.deadline) - timedelta(hours=23, minutes=59)
+    whole = local_or_utc(marking_round.deadline) - timedelta(hours=23, minutes=59)
     return max(today, min(usual, whole.date()))
 
 

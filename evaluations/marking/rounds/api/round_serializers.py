@@ -66,6 +66,7 @@ class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
     waiting = serializers.IntegerField()
     house_rulings = serializers.CharField(source="marking_notes")
     rulings_to_judge = serializers.BooleanField(source="notes_to_judge")
+    deadline = api_fields.DateTimeField(allow_null=True)
     random_seed = serializers.SerializerMethodField(
         help_text="null in the list, in practice rounds, and until the round is closed: aliases "
         "and checks follow from it"
@@ -160,7 +161,7 @@ class NewRoundSerializer(Strict):
         slug_field="slug", many=True, required=False, default=list, queryset=Knowledge.objects.all()
     )
     subjects = whole(child=serializers.ChoiceField(choices=Subject.choices()))
-    years = whole(child=serializers.IntegerField())
+    years = whole(child=api_fields.IntegerField(min_value=0, max_value=9999))
     branches = whole(child=serializers.ChoiceField(choices=AbilityBranch.choices()))
     difficulties = whole(child=api_fields.IntegerField(min_value=1, max_value=5))
     modals = whole(child=serializers.ChoiceField(choices=Modal.choices()))
@@ -179,7 +180,7 @@ class NewRoundSerializer(Strict):
     sheet_days = api_fields.IntegerField(default=DEFAULT_SHEET_DAYS, min_value=1)
     arbiter_marks_first = serializers.BooleanField(default=False)
     judge_check_share = share(None)
-    deadline = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    deadline = api_fields.DateTimeField(required=False, allow_null=True, default=None)
     seeds_taken = api_fields.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
     seeds_premarked = api_fields.IntegerField(default=0, min_value=0, max_value=MOST_SEEDS)
     repeat_share = share(DEFAULT_REPEAT_SHARE)
@@ -222,7 +223,7 @@ class NewRoundSerializer(Strict):
 class DeadlineSerializer(Strict):
     """Until when a round should be done; null for no deadline."""
 
-    deadline = serializers.DateTimeField(allow_null=True)
+    deadline = api_fields.DateTimeField(allow_null=True)
 
 
 class MoreTeachersSerializer(Strict):

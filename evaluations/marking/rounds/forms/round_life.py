@@ -10,13 +10,13 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.desk.forms.marks import mark_field
 from evaluations.marking.desk.services.drafts import LONGEST_COMMENT
-from evaluations.marking.rounds.forms.round_plan import LocalTimeField
 from evaluations.marking.rounds.selectors.seed_answers import SeedCase
 from evaluations.marking.rounds.services.marking_notes import LONGEST_NOTES
 from evaluations.models import MarkingRound
 from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
 from gradeapp.common import number_fields
+from gradeapp.common.time_fields import LocalTimeField
 
 
 class DeadlineForm(forms.Form):

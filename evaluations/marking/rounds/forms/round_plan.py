@@ -37,6 +37,7 @@ from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.named import Named
 from gradeapp.common.random_seeds import new_seed
+from gradeapp.common.time_fields import LocalTimeField
 from questions.forms.filters import difficulty_choices
 from questions.models import Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject
@@ -44,12 +45,6 @@ from questions.templatetags.names import task_name
 
 # What a choice can be narrowed by, in the order of the page.
 NARROWING = ("subjects", "tasks", "years", "branches", "knowledge", "difficulties", "modals")
-
-
-class LocalTimeField(forms.DateTimeField):
-    """A day and a minute in the site's zone, as the browser's own field sends it."""
-
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
 
 class PointsField(number_fields.DecimalField):

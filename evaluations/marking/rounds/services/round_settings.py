@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
+from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -37,6 +38,7 @@ from questions.selectors.rubrics import lines_of
 LONGEST_NAME = 100
 LONGEST_LEASE = 24 * 60
 LONGEST_WINDOW = 24 * 60
+LONGEST_DEADLINE = timedelta(days=36525)
 MOST_SEEDS = 20
 MOST_ON_SHEETS = (1000, 90)  # responses that one teacher holds, days
 LARGEST_TOLERANCE = Decimal("999.99")  # what its column holds
@@ -138,8 +140,19 @@ def check_settings(settings: RoundSettings, now: datetime | None) -> None:
             )
             % {"most": MOST_SEEDS}
         )
-    if now is not None and settings.deadline is not None and settings.deadline <= now:
+    check_deadline(settings.deadline, now)
+
+
+def check_deadline(deadline: datetime | None, now: datetime | None) -> None:
+    """Raise BadInput for a deadline that is over at *now*, or too far ahead for pages to show."""
+    if deadline is None:
+        return
+    if now is not None and deadline <= now:
         raise BadInput(_("The deadline has already passed."), code="deadline_over")
+    if deadline > (now or timezone.now()) + LONGEST_DEADLINE:
+        years = LONGEST_DEADLINE.days // 365
+        sentence = _("The deadline must be within the next %(most)d years.") % {"most": years}
+        raise BadInput(sentence, code="deadline_over")
 
 
 def check_name(name: str, choice: ResponseChoice) -> None:

@@ -13,7 +13,7 @@ from evaluations.facts.answer_facts import record_finals
 from evaluations.facts.looks import refuse_who_knows, refuse_who_looked
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
-from evaluations.marking.rounds.services.round_settings import RoundSettings
+from evaluations.marking.rounds.services.round_settings import RoundSettings, check_deadline
 from evaluations.marking.rounds.services.round_slots import create_slots, share_out
 from evaluations.marking.services.finalizing import close_windows, finalize_due
 from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher, Slot
@@ -106,10 +106,9 @@ def set_deadline(
     """Say until when the round should be done; None takes the deadline away.
 
     A deadline that passes warns and closes nothing. Raises BadInput for one that is
-    over already, Conflict for a closed round.
+    over already or too far ahead, Conflict for a closed round.
     """
-    if deadline is not None and deadline <= now:
-        raise BadInput(_("The deadline has already passed."), code="deadline_over")
+    check_deadline(deadline, now)
     with transaction.atomic():
         live = MarkingRound.objects.filter(pk=marking_round.pk, status__in=NOT_CLOSED)
         if not live.update(deadline=deadline):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -160,6 +160,13 @@ def test_a_deadline_warns_and_closes_nothing(
     assert "The deadline passed" not in page
     assert client.post(where, {"deadline": "2020-05-01T18:30"}).status_code == 400
     assert client.post(where, {"deadline": "soon"}).status_code == 400
+    for odd in ("9999-12-31T20:00Z", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00+14:00"):
+        assert client.post(where, {"deadline": odd}).status_code == 400, odd
+    # One that was stored before there was a limit
+    MarkingRound.objects.update(deadline=datetime(9999, 12, 31, 20, tzinfo=UTC))
+    assert "9999-12-31 20:00:00 UTC+00:00 UTC" in page_of(client, made)
+    assert client.get(reverse("monitoring:round", args=[made.public_id])).status_code == 200
+    assert client.get("/api/v1/rounds/").json()["results"][0]["deadline"] == "9999-12-31T20:00:00Z"
     MarkingRound.objects.update(deadline=timezone.now() - timedelta(hours=1))
     assert "The deadline passed at" in page_of(client, made)
     made.refresh_from_db()

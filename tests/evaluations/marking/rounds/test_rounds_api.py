@@ -85,6 +85,7 @@ def test_a_lead_plans_starts_and_closes_a_round(
     assert post(client, f"{one}pause/").json()["status"] == "paused"
     assert post(client, f"{one}pause/").status_code == 409
     assert post(client, f"{one}resume/").json()["status"] == "open"
+    assert post(client, f"{one}deadline/", {"deadline": "9999-12-31T09:00Z"}).status_code == 400
     until = "2099-01-01T12:00:00Z"
     assert (
         post(client, f"{one}deadline/", {"deadline": until})
@@ -118,6 +119,10 @@ def test_a_lead_plans_starts_and_closes_a_round(
         ({"repeat_share": "2"}, "repeat_share"),
         ({"task_tolerances": {"no-such-task": "1"}}, "task_tolerances"),
         ({"published": True}, "published"),  # no field of a plan
+        ({"years": [2**63]}, "years"),
+        ({"deadline": "0001-01-01"}, "deadline"),
+        ({"deadline": "0001-01-01T00:00:00+14:00"}, "deadline"),
+        ({"deadline": "9999-12-31T23:59:59-14:00"}, "deadline"),
     ],
 )
 def test_what_cannot_be_planned_is_refused_by_its_field(
