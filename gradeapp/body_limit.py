@@ -12,13 +12,18 @@ from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from gradeapp.accounts.api_auth import token_in
 from gradeapp.accounts.roles import Capability
+from gradeapp.accounts.tokens import BadToken, is_known
 from gradeapp.common.refusals import BadInput, Refusal
 
 View = Callable[..., HttpResponse]
 # Read and thrown away, so that a browser that is still sending comes to see the sentence.
 MOST_DISCARDED = 512 * 2**20
 CHUNK = 1 << 16
+# Logins, codes, links, languages: what somebody sends who is not logged in. A form of megabytes
+# takes seconds to parse.
+MOST_KB_OF_STRANGERS = 64
 
 
 class TooLarge(Refusal):
@@ -59,6 +64,9 @@ class BodyLimit:
             discard_body(request)
             sentence = _("The upload is larger than the limit of %(n)d MB.")
             return refuse(request, TooLarge(sentence % {"n": megabytes}))
+        if length(request) > MOST_KB_OF_STRANGERS << 10 and is_stranger(request):
+            discard_body(request)
+            return refuse_stranger(request)
         return self.parsed(request) if uploads else None
 
     def parsed(self, request: HttpRequest) -> HttpResponse | None:
@@ -79,6 +87,25 @@ class BodyLimit:
 def may(request: HttpRequest, capability: Capability) -> bool:
     """Whether the person who sends this may do *capability*."""
     return request.user.is_authenticated and request.user.may(capability)
+
+
+def is_stranger(request: HttpRequest) -> bool:
+    """Whether the request has neither the session of somebody logged in nor a token that works."""
+    if request.user.is_authenticated:
+        return False
+    try:
+        token = token_in(request)
+    except BadToken:
+        return True
+    return token is None or not request.path.startswith("/api/") or not is_known(token)
+
+
+def refuse_stranger(request: HttpRequest) -> HttpResponse:
+    """Say that one has to log in first; to a page whose session ended in the way it knows."""
+    if request.headers.get("HX-Request"):
+        return HttpResponse(status=401)
+    sentence = _("Without a login, a request may have at most %(n)d kB. Log in first.")
+    return refuse(request, TooLarge(sentence % {"n": MOST_KB_OF_STRANGERS}))
 
 
 def length(request: HttpRequest) -> int:

@@ -8,6 +8,7 @@ closed.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,6 +18,9 @@ from waitress.task import WSGITask
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 VERSIONS = ("1.0", "1.1")
+# A request has so many seconds to arrive, and one more for each so many bytes that have come.
+WHOLE_SECONDS = 60
+BYTES_A_SECOND = 16 * 1024
 
 
 def bodiless_heads(application: Application) -> Application:
@@ -70,6 +74,24 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     parser_class = Parser
     task_class = Task
+    # When the request that is being read began, in seconds, and how much of it has come
+    began = 0.0
+    came = 0
+
+    def received(self, data: bytes) -> bool:
+        """Read *data*; close the connection if its request comes too slowly.
+
+        One that is silent is closed by the server; this is for a byte now and then.
+        """
+        before = self.request
+        taken: bool = super().received(data)
+        if self.request is None or self.request is not before:
+            self.began, self.came = time.monotonic(), len(data)
+            return taken
+        self.came += len(data)
+        if time.monotonic() - self.began > WHOLE_SECONDS + self.came / BYTES_A_SECOND:
+            self.will_close = True
+        return taken
 
     def send_continue(self) -> None:
         """Ask for the body, unless the request is refused already."""

@@ -7,11 +7,14 @@ import json
 import re
 
 import pytest
+from django.test import Client
 
 from evaluations.marking.desk.api import NewMarkSerializer
 from evaluations.marking.desk.forms.marks import TypedMark
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
+from gradeapp.accounts.scopes import Scope
+from gradeapp.accounts.tokens import make_token
 from gradeapp.api_json import AnyTextJSONRenderer
 from gradeapp.common import number_fields
 from gradeapp.common.strict_json import JsonRefusal, read_array
@@ -92,6 +95,25 @@ def test_a_request_of_three_megabytes_is_refused_with_a_sentence(admin: User) ->
     body = b'{"name": "' + b"a" * 3 * 2**20 + b'"}'
     answer = logged_in(admin).post(RUNS, body, content_type="application/json")
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+@pytest.mark.django_db
+def test_who_is_not_logged_in_sends_little(admin: User) -> None:
+    """A form of megabytes takes seconds to parse, so that it is refused before."""
+    form = {"data": "a=" + "%" * 70_000, "content_type": "application/x-www-form-urlencoded"}
+    _row, token = make_token(admin, name="mine", scopes=[Scope.RUN], days=1, acting_user=admin)
+    for client, path, headers, status in (
+        (Client(), "/login/", {}, 413),
+        (Client(), "/login/", {"HX-Request": "true"}, 401),
+        (Client(), "/login/", {"Authorization": f"Bearer {token}"}, 413),
+        (Client(), RUNS, {"Authorization": "Bearer gradeapp_none"}, 413),
+        (Client(), RUNS, {"Authorization": "Basic"}, 413),
+        (Client(), RUNS, {"Authorization": f"Bearer {token}"}, 415),
+        (logged_in(admin), RUNS, {}, 415),
+    ):
+        assert client.post(path, **form, headers=headers).status_code == status, (path, headers)
+    short = form | {"data": form["data"][:60_000]}
+    assert Client().post("/login/", **short).status_code == 200
 
 
 def test_a_file_of_three_million_values_is_refused_before_it_is_parsed() -> None:

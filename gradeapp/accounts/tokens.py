@@ -132,6 +132,12 @@ def narrow_tokens(user: User, left: Collection[str]) -> None:
         row.save(update_fields=["standing"])
 
 
+def is_known(token: str) -> bool:
+    """Return whether *token* was made, and has neither expired nor been revoked."""
+    rows = ApiToken.objects.filter(token_hash=hashed(token), revoked_at=None)
+    return rows.filter(expires_at__gt=timezone.now()).exists()
+
+
 def person_behind(token: str) -> tuple[User, ApiToken]:
     """Return who uses *token* and its row, counted and noted; raises BadToken, TooManyRequests.
 
