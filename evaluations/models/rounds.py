@@ -86,6 +86,10 @@ class MarkingRound(models.Model):
     form_key = models.UUIDField(
         null=True, unique=True, editable=False, help_text="of the form that made it"
     )
+    # Of all that the request asked for which made it with an idempotency key
+    request_hash = models.CharField(
+        max_length=64, blank=True, default="", db_default="", editable=False
+    )
 
     class Meta:
         ordering = ["-id"]

@@ -20,11 +20,12 @@ from evaluations.judging.sampling.services import (
     SampleWish,
     note_look_at_samples,
     open_sample,
+    open_sample_once,
     plan_for,
     plan_sample,
     wish_of,
 )
-from evaluations.marking.rounds.api.round_serializers import Strict, teachers_field
+from evaluations.marking.rounds.api.round_serializers import Strict, request_key, teachers_field
 from evaluations.marking.rounds.selectors.round_choice import markable_runs
 from evaluations.models import Judge, MarkingSample
 from evaluations.schemes import DEFAULT_SCHEME, Scheme
@@ -157,6 +158,22 @@ class SamplePeopleSerializer(Strict):
 class NewMarkingSampleSerializer(SampleWishSerializer, SamplePeopleSerializer):
     """A wish, and who marks."""
 
+    idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
+
+    def once(self, person: User) -> dict[str, Any]:
+        """Return what tells ``open_sample_once`` that this request of *person* came before."""
+        wish, people = self.wish(), self.people()
+        asked = {
+            "run": wish.run.pk,
+            "judge": wish.judge and wish.judge.pk,
+            "streams": wish.streams,
+            "half_width": wish.half_width,
+            "name": people["name"],
+            "teachers": sorted(teacher.pk for teacher in people["teachers"]),
+            "scheme": people["scheme"],
+        }
+        return request_key("sample", person, self.validated_data["idempotency_key"], asked)
+
 
 def shown(request: Request, sample: MarkingSample, code: int = status.HTTP_200_OK) -> Answer:
     """Return *sample*, the first of its chain; who saw its totals is noted."""
@@ -192,10 +209,15 @@ class SampleListAPI(generics.ListAPIView[MarkingSample]):
 
     @extend_schema(request=NewMarkingSampleSerializer, responses={201: MarkingSampleSerializer})
     def post(self, request: Request) -> Answer:
-        """Draw it: the random seed is nobody's choice. Who opens it cannot mark in it."""
+        """Draw it: the random seed is nobody's choice. Who opens it cannot mark in it.
+
+        The same ``idempotency_key``: the same sample; with another request it is refused (422).
+        """
         form = NewMarkingSampleSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        made = open_sample(form.wish(), acting_user=cast(User, request.user), **form.people())
+        lead = cast(User, request.user)
+        given = form.people() | form.once(lead)
+        made = open_sample_once(wish=form.wish(), acting_user=lead, **given)
         return Answer(MarkingSampleSerializer(made).data, status=status.HTTP_201_CREATED)
 
 

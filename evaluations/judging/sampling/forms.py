@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from decimal import Decimal
 from typing import Any
 
@@ -23,6 +24,7 @@ from questions.rules.vocabulary import Stream
 class TeachersForm(forms.Form):
     """Who marks a sample, under which scheme, in a round of which name."""
 
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)
     name = forms.CharField(label=_("Name of the round"), max_length=100)
     teachers = number_fields.KeysField(
         label=_("Teachers"),

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -20,6 +22,7 @@ from evaluations.judging.sampling.selectors import (
     state_of,
 )
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.services.round_planning import NO_KEY, MadeBy, check_same_request
 from evaluations.marking.rounds.services.rounds import open_round
 from evaluations.marking.rules.drawing import shuffled
 from evaluations.models import Judge, MarkingSample, Run
@@ -29,6 +32,7 @@ from evaluations.statistics.total_estimate import SampledRow, of_stream, strata_
 from gradeapp.accounts.models import User
 from gradeapp.common.random_seeds import new_seed
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.submission_keys import made_once
 from questions.rules.vocabulary import Stream
 
 Key = tuple[str, str]
@@ -167,6 +171,20 @@ def _shown_by(
     return (figure.high - figure.low) / 2 / expected if expected > 0 else 1.0
 
 
+def open_sample_once(
+    form_key: UUID, wish: SampleWish, *, request_hash: str = "", **given: Any
+) -> MarkingSample:
+    """Open a sample as ``open_sample`` does; the same key, that of its round, gives the same one.
+
+    See ``plan_round_once``. Raises OtherRequest if the key came with another request.
+    """
+    made_by = MadeBy(form_key, request_hash)
+    found = MarkingSample.objects.filter(round__form_key=form_key)
+    made = made_once(found, lambda: open_sample(wish, made_by=made_by, **given))
+    check_same_request(made.round, request_hash)
+    return made
+
+
 @transaction.atomic
 def open_sample(
     wish: SampleWish,
@@ -177,6 +195,7 @@ def open_sample(
     acting_user: User | None,
     follows: MarkingSample | None = None,
     random_seed: int | None = None,
+    made_by: MadeBy = NO_KEY,
 ) -> MarkingSample:
     """Draw a sample and open a round for it; *follows* is the last sample of a chain.
 
@@ -188,8 +207,7 @@ def open_sample(
     extended meanwhile.
     """
     _refuse_who_chose([acting_user], teachers)
-    if random_seed is None:
-        random_seed = new_seed()
+    random_seed = new_seed() if random_seed is None else random_seed
     parts: tuple[MarkingSample, ...] = ()
     state = None
     if follows is not None:
@@ -215,6 +233,7 @@ def open_sample(
         random_seed=random_seed,
         hidden_seed=new_seed(),
         scheme=scheme,
+        made_by=made_by,
     )
     return MarkingSample.objects.create(
         run=wish.run,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +27,7 @@ from evaluations.judging.sampling.services import (
     SampleWish,
     note_look_at_samples,
     open_sample,
+    open_sample_once,
     plan_for,
     plan_sample,
     wish_of,
@@ -58,7 +60,8 @@ def new_sample(request: MemberRequest) -> HttpResponse:
             context |= _planned(form.wish(), people, request.user)
             if "open" in request.POST and people.is_valid():
                 data = people.cleaned_data
-                made = open_sample(
+                made = open_sample_once(
+                    data["key"] or uuid.uuid4(),
                     form.wish(),
                     name=data["name"],
                     teachers=list(data["teachers"]),

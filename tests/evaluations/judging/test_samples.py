@@ -327,7 +327,12 @@ def test_the_api_of_samples(run: Run, lead: User, teacher: User, other_teacher: 
     assert plan["reason"] is None
     pair = [teacher.username, other_teacher.username]
     people = {"name": "Autumn", "teachers": pair, "scheme": "mean"}
-    made = client.post("/api/v1/samples/", body | people, "application/json")
+    asked = body | people | {"idempotency_key": "once"}
+    made = client.post("/api/v1/samples/", asked, "application/json")
+    again = client.post("/api/v1/samples/", asked, "application/json")
+    assert again.json() == made.json()
+    other = client.post("/api/v1/samples/", asked | {"name": "Winter"}, "application/json")
+    assert (other.status_code, other.json()["code"]) == (422, "other_request")
     assert made.status_code == 201, made.json()
     sample = MarkingSample.objects.get()
     assert made.json()["id"] == str(sample.public_id)
@@ -423,7 +428,9 @@ def test_the_pages_of_samples(run: Run, lead: User, teacher: User, other_teacher
     assert "spread evenly" in alone.text
     assert 12 < alone.context["plan"].size <= 72  # more than two of each of the six tasks
     people = {"name": "Autumn", "teachers": [teacher.pk, other_teacher.pk], "scheme": "mean"}
-    made = client.post(reverse("judging:sample-new"), given | people | {"open": "yes"})
+    form = given | people | {"open": "yes", "key": str(page.context["people"]["key"].value())}
+    made = client.post(reverse("judging:sample-new"), form)
+    assert client.post(reverse("judging:sample-new"), form).url == made.url, "sent again"
     sample = MarkingSample.objects.get()
     assert made.url == reverse("judging:sample", args=[sample.public_id])
     assert "0 of" in words(client.get(made.url).text)

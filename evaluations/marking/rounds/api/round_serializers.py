@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +18,7 @@ from evaluations.marking.rounds.selectors.round_choice import (
 from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
 from evaluations.models import MarkingNotes, MarkingRound
 from evaluations.models.vocabulary import RoundStatus
+from evaluations.runs.services.run_starts import digest
 from evaluations.schemes import (
     DEFAULT_REPEAT_SHARE,
     DEFAULT_SCHEME,
@@ -31,6 +34,7 @@ from gradeapp import api_fields
 from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
 from gradeapp.common.random_seeds import new_seed
+from gradeapp.common.submission_keys import submission_key
 from questions.models import Knowledge, Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject
 
@@ -188,6 +192,7 @@ class NewRoundSerializer(Strict):
     rulings_to_judge = serializers.BooleanField(source="notes_to_judge", default=False)
     practice = serializers.BooleanField(default=False)
     random_seed = api_fields.IntegerField(min_value=0, max_value=2**62)
+    idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
 
     def validate_task_tolerances(self, given: dict[str, Decimal]) -> dict[int, Decimal]:
         """Tasks by their slugs become tasks by their keys."""
@@ -218,6 +223,26 @@ class NewRoundSerializer(Strict):
             task_tolerances=said["task_tolerances"],
             seeds=SeedWish(said["seeds_taken"], said["seeds_premarked"]),
         )
+
+    def once(self, person: User) -> dict[str, Any]:
+        """Return what tells ``plan_round_once`` that this request of *person* came before."""
+        asked = {
+            "choice": asdict(self.choice()),
+            "teachers": sorted(teacher.pk for teacher in self.validated_data["teachers"]),
+            "settings": replace(self.settings(), hidden_seed=None),
+        }
+        return request_key("round", person, self.validated_data["idempotency_key"], asked)
+
+
+def request_key(kind: str, person: User, key: str | None, asked: Any) -> dict[str, Any]:
+    """Return the key of a request that makes a round or sample, and the hash of what it *asked*.
+
+    Without an idempotency *key* it is a new one.
+    """
+    if not key:
+        return {"form_key": uuid.uuid4()}
+    form_key = submission_key(kind, person.pk, key)
+    return {"form_key": form_key, "request_hash": digest(asked)}
 
 
 class DeadlineSerializer(Strict):

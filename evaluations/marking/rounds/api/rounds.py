@@ -28,7 +28,7 @@ from evaluations.marking.rounds.selectors.marking_notes import versions_of
 from evaluations.marking.rounds.selectors.rounds import round_list, teacher_loads
 from evaluations.marking.rounds.services import rounds as services
 from evaluations.marking.rounds.services.marking_notes import write_marking_notes
-from evaluations.marking.rounds.services.round_planning import plan_round
+from evaluations.marking.rounds.services.round_planning import plan_round_once
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.models import MarkingRound
@@ -74,11 +74,15 @@ class RoundListAPI(generics.ListAPIView[MarkingRound]):
 
     @extend_schema(request=NewRoundSerializer, responses={201: RoundSerializer})
     def post(self, request: Request) -> Answer:
-        """Plan a round; nobody marks before it is started."""
+        """Plan a round; nobody marks before it is started.
+
+        The same ``idempotency_key``: the same round; with another request it is refused (422).
+        """
         form = NewRoundSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        made = plan_round(
-            form.settings(),
+        made = plan_round_once(
+            settings=form.settings(),
+            **form.once(lead_of(request)),
             responses=form.choice(),
             teachers=form.validated_data["teachers"],
             acting_user=lead_of(request),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
+from django.utils.translation import gettext as _
 
 from evaluations.facts.looks import PLAN, record_views, refuse_who_knows
 from evaluations.marking.rounds.rules.aliases import draw_numbers, highest_alias
@@ -50,25 +51,48 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.plain_number import plain
 from gradeapp.common.random_seeds import new_seed
+from gradeapp.common.refusals import OtherRequest
+from gradeapp.common.submission_keys import made_once
 
 BATCH = 1000
 FINEST = Decimal("0.0001")
 
 
-def plan_round_once(form_key: UUID, settings: RoundSettings, **given: Any) -> MarkingRound:
+@dataclass(frozen=True, slots=True)
+class MadeBy:
+    """The key of the form or request that makes a round, and the hash of all that one asks for."""
+
+    form_key: UUID | None = None
+    request_hash: str = ""
+
+
+NO_KEY = MadeBy()
+
+
+def plan_round_once(
+    form_key: UUID, settings: RoundSettings, *, request_hash: str = "", **given: Any
+) -> MarkingRound:
     """Plan a round as ``plan_round`` does; a form that is sent again gives the round it made.
 
-    *form_key* is that of the form as it was opened, also where it is sent several times at once.
+    *form_key* is that of the form as it was opened, also where it is sent several times at once,
+    or of a request with an idempotency key, whose *request_hash* is that of all it asks for.
+    Raises OtherRequest if the key came with another request.
     """
     rounds = MarkingRound.objects.filter(form_key=form_key)
-    if made := rounds.first():
-        return made
-    try:
-        return plan_round(settings, form_key=form_key, **given)
-    except IntegrityError:
-        if made := rounds.first():
-            return made
-        raise
+    made_by = MadeBy(form_key, request_hash)
+    made = made_once(rounds, lambda: plan_round(settings, made_by=made_by, **given))
+    check_same_request(made, request_hash)
+    return made
+
+
+def check_same_request(made: MarkingRound, request_hash: str) -> None:
+    """Raise OtherRequest if the round was *made* with its key by a request of another hash."""
+    if made.request_hash != request_hash:
+        sentence = _(
+            "The round %(name)s was made with this idempotency key, and by another request. Use a "
+            "new key for another round."
+        )
+        raise OtherRequest(sentence % {"name": made.name})
 
 
 def plan_round(
@@ -78,7 +102,7 @@ def plan_round(
     teachers: Sequence[User],
     acting_user: User | None,
     now: datetime | None = None,
-    form_key: UUID | None = None,
+    made_by: MadeBy = NO_KEY,
 ) -> MarkingRound:
     """Plan a round: freeze what is marked, under which key, rubric and tolerance.
 
@@ -109,7 +133,8 @@ def plan_round(
             ),
             status=RoundStatus.PLANNED,
             created_by=acting_user,
-            form_key=form_key,
+            form_key=made_by.form_key,
+            request_hash=made_by.request_hash,
             **settings.columns(),
         )
         RoundTeacher.objects.bulk_create(

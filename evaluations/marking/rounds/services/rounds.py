@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from evaluations.facts.answer_facts import record_finals
 from evaluations.facts.looks import refuse_who_knows, refuse_who_looked
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
-from evaluations.marking.rounds.services.round_planning import BATCH, plan_round
+from evaluations.marking.rounds.services.round_planning import BATCH, NO_KEY, MadeBy, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_deadline
 from evaluations.marking.rounds.services.round_slots import create_slots, share_out
 from evaluations.marking.services.finalizing import close_windows, finalize_due
@@ -31,6 +31,7 @@ def open_round(
     responses: ResponseChoice,
     teachers: Sequence[User],
     acting_user: User | None,
+    made_by: MadeBy = NO_KEY,
     **settings: Any,
 ) -> MarkingRound:
     """Plan a round and start it at once; *settings* are those of ``RoundSettings``.
@@ -44,6 +45,7 @@ def open_round(
             responses=responses,
             teachers=teachers,
             acting_user=acting_user,
+            made_by=made_by,
         )
         start_round(made, acting_user=acting_user)
     return made

@@ -72,10 +72,14 @@ def test_a_lead_plans_starts_and_closes_a_round(
     lead: User, teacher: User, other_teacher: User, third_teacher: User
 ) -> None:
     client = logged_in(lead)
-    planned = post(client, ROUNDS, plan_for([teacher, other_teacher]))
+    asked = plan_for([teacher, other_teacher], idempotency_key="once")
+    planned = post(client, ROUNDS, asked)
     assert planned.status_code == 201
     body = planned.json()
     assert (body["status"], body["responses"], body["scheme"]) == ("planned", 3, "2+1")
+    assert post(client, ROUNDS, asked).json()["id"] == body["id"]
+    other = post(client, ROUNDS, asked | {"random_seed": 8})
+    assert (other.status_code, other.json()["code"]) == (422, "other_request")
     made = MarkingRound.objects.get()
     assert (made.random_seed, made.hidden_seed is None) == (7, False)
     assert str(made.answers.first().tolerance) == "2.00"  # type: ignore[union-attr]

@@ -1,0 +1,18 @@
+"""A round knows what the request asked for that made it with an idempotency key."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('evaluations', '0099_round_form_key'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='markinground',
+            name='request_hash',
+            field=models.CharField(blank=True, db_default='', default='', editable=False, max_length=64),
+        ),
+    ]
