@@ -142,6 +142,8 @@ class ApiToken(models.Model):
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    # Of the form that made it; sent again, it makes another token and ends this one
+    form_key = models.UUIDField(null=True, db_index=True)
     # Requests of the running minute
     window_at = models.DateTimeField(null=True)
     window_count = models.PositiveIntegerField(default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import cast
 
 from django import forms
@@ -30,6 +31,7 @@ def scope_choices() -> list[tuple[str, str]]:
 class TokenForm(forms.Form):
     """What a token is for and how long; with one's own password, as a session may be another's."""
 
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)
     name = forms.CharField(
         max_length=60, label=_("Name"), help_text=_("What uses the token, such as: nightly report.")
     )
@@ -82,6 +84,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
                 scopes=[Scope(value) for value in given["scopes"]],
                 days=given["days"],
                 acting_user=user,
+                form_key=given["key"],
             )
             form = TokenForm(user)
         except Refusal as refusal:

@@ -10,6 +10,7 @@ import hashlib
 import secrets
 from collections.abc import Collection
 from datetime import timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -65,10 +66,17 @@ def own_tokens(user: User) -> QuerySet[ApiToken]:
 
 @transaction.atomic
 def make_token(
-    user: User, *, name: str, scopes: Collection[Scope], days: int, acting_user: User | None
+    user: User,
+    *,
+    name: str,
+    scopes: Collection[Scope],
+    days: int,
+    acting_user: User | None,
+    form_key: UUID | None = None,
 ) -> tuple[ApiToken, str]:
     """Make a token of *user* for 1 to 365 *days*; return its row and the token, shown once.
 
+    A form that is sent again has the same *form_key*, and ends the token that it made.
     Raises BadInput for a value that cannot be, Conflict where the person has too many.
     """
     if not name.strip():
@@ -83,6 +91,9 @@ def make_token(
         raise BadInput(_("Your role needs a second factor. Add one first."))
     # Two requests at once count one after the other.
     User.objects.select_for_update().get(pk=user.pk)
+    if form_key is not None:
+        for row in own_tokens(user).filter(form_key=form_key):
+            revoke_token(user, row.pk, acting_user=acting_user)
     if own_tokens(user).filter(expires_at__gt=timezone.now()).count() >= MOST_TOKENS:
         raise Conflict(_("You have %(n)d tokens. Revoke one first.") % {"n": MOST_TOKENS})
     token = START + secrets.token_urlsafe(32)
@@ -95,6 +106,7 @@ def make_token(
         standing=standing(user),
         session_hash=user.get_session_auth_hash(),
         expires_at=timezone.now() + timedelta(days=days),
+        form_key=form_key,
     )
     record(
         Tag.TOKEN_MADE,

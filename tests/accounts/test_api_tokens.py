@@ -215,7 +215,12 @@ def test_the_page_makes_shows_once_and_revokes(lead: User, teacher: User) -> Non
     for bad in ({"days": "366"}, {"scopes": ["all"]}, {"scopes": []}, {"name": ""}):
         client.post("/tokens/", form | {"password": PASSWORD} | bad)
     assert not ApiToken.objects.exists()
-    made = client.post("/tokens/", form | {"password": PASSWORD})
+    form["key"] = str(client.get("/tokens/").context["form"]["key"].value())
+    before = client.post("/tokens/", form | {"password": PASSWORD})
+    made = client.post("/tokens/", form | {"password": PASSWORD})  # the same form again
+    ended = re.search(r"gradeapp_[\w-]{43}", before.text)
+    assert ended
+    assert call(ended[0]).status_code == 401
     token = re.search(r"gradeapp_[\w-]{43}", made.text)
     assert token
     assert PASSWORD not in made.text
@@ -224,14 +229,14 @@ def test_the_page_makes_shows_once_and_revokes(lead: User, teacher: User) -> Non
     assert token[0] not in later
     assert "cron-7" in later
     assert "<td>never</td>" not in later, "the last use is shown"
-    row = ApiToken.objects.get()
+    row = ApiToken.objects.get(revoked_at=None)
     assert "cron-7" not in logged_in(teacher).get("/tokens/").text
     assert logged_in(teacher).post(f"/tokens/{row.pk}/revoke/").status_code == 404
     assert call(token[0]).status_code == 200
     client.post(f"/tokens/{row.pk}/revoke/")
     assert call(token[0]).status_code == 401
     tags = AuditEntry.objects.filter(tag__startswith="token.").order_by("id")
-    assert [entry.tag for entry in tags] == ["token.made", "token.revoked"]
+    assert [entry.tag for entry in tags] == ["token.made", "token.revoked"] * 2
 
 
 def test_nobody_has_more_than_a_few(lead: User) -> None:
