@@ -43,4 +43,5 @@ class AnswerPages(ImportPages):
             setting=said["setting"],
             condition=said["condition"],
             acting_user=request.user,
+            form_key=said["key"],
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from django import forms
@@ -43,3 +44,4 @@ class UploadForm(forms.Form):
         help_text=_("One .zip of a folder, or .json, .jsonl and .csv files with their images."),
     )
     source = forms.ChoiceField(label=_("Source"), choices=SOURCES, required=False)
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)

@@ -37,6 +37,9 @@ class ImportBatch(BackgroundWork):
     )
     reader = models.CharField(max_length=20, blank=True)
     folder = models.CharField(max_length=36, blank=True)
+    form_key = models.UUIDField(
+        null=True, unique=True, editable=False, help_text="of the form that uploaded it"
+    )
     confirmed_at = models.DateTimeField(null=True)
     files_done = models.PositiveIntegerField(default=0)
     files_total = models.PositiveIntegerField(default=0)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -21,6 +22,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.submission_keys import made_once, submission_key
 from questions.importers.archive import (
     DATA_SUFFIXES,
     IMAGE_SUFFIXES,
@@ -118,13 +120,27 @@ def take_upload(
     acting_user: User,
     kind: UploadKind = QUESTIONS,
     options: Mapping[str, object] | None = None,
+    form_key: UUID | None = None,
 ) -> ImportBatch:
     """Keep *uploads* and queue their check; *source* is a reader of *kind*, or empty to find out.
 
-    *options* are kept with the upload. Raises BadInput for what cannot be taken, and then
-    nothing is left of it; Conflict if too many uploads of this person wait.
+    *options* are kept with the upload. A form that is sent again has the same *form_key*, and gives
+    the upload that it made. Raises BadInput for what cannot be taken, and then nothing is left of
+    it; Conflict if too many uploads of this person wait.
     """
-    if uploads_of(acting_user) >= MOST_UPLOADS:
+    batch = ImportBatch(kind=kind.kind, options=options or {}, actor=acting_user)
+    if form_key is None:
+        return _taken(batch, uploads, source, kind)
+    batch.form_key = submission_key("upload", kind.kind, acting_user.pk, form_key)
+    same = ImportBatch.objects.filter(form_key=batch.form_key)
+    return made_once(same, lambda: _taken(batch, uploads, source, kind))
+
+
+def _taken(
+    batch: ImportBatch, uploads: Sequence[Upload], source: str, kind: UploadKind
+) -> ImportBatch:
+    assert batch.actor is not None
+    if uploads_of(batch.actor) >= MOST_UPLOADS:
         raise Conflict(
             _("You have %(n)d uploads that wait. Import or delete one of them first.")
             % {"n": MOST_UPLOADS}
@@ -139,8 +155,8 @@ def take_upload(
         if reader not in kind.readers:
             raise ArchiveRefusal("not_recognised")
         names = ", ".join(str(upload.name) for upload in uploads)
-        batch = ImportBatch(kind=kind.kind, reader=reader, folder=name, options=options or {})
-        return _queue(batch, names, acting_user)
+        batch.reader, batch.folder = reader, name
+        return _queue(batch, names)
     except ArchiveRefusal as refusal:
         delete_folder(folder)
         raise refused_archive(refusal) from None
@@ -161,12 +177,12 @@ def refused_archive(refusal: ArchiveRefusal) -> BadInput:
 
 
 @transaction.atomic
-def _queue(batch: ImportBatch, names: str, user: User) -> ImportBatch:
+def _queue(batch: ImportBatch, names: str) -> ImportBatch:
     batch.source = names if len(names) <= SOURCE_LENGTH else names[: SOURCE_LENGTH - 1] + "…"
-    batch.status, batch.actor = ImportStatus.QUEUED, user
+    batch.status = ImportStatus.QUEUED
     batch.save()
     tag = Tag.QUESTIONS_UPLOADED if batch.kind == QUESTIONS.kind else Tag.ANSWERS_UPLOADED
-    record(tag, batch, actor=user, source=batch.source, reader=batch.reader)
+    record(tag, batch, actor=batch.actor, source=batch.source, reader=batch.reader)
     return batch
 
 

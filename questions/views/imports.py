@@ -69,7 +69,8 @@ class ImportPages(WorkPages):
 
     def start(self, form: Any, request: MemberRequest, owner: int | None) -> ImportBatch:
         said = form.cleaned_data
-        return take_upload(said["files"], said["source"], acting_user=request.user)
+        by = {"acting_user": request.user, "form_key": said["key"]}
+        return take_upload(said["files"], said["source"], **by)
 
     def urls(self) -> list[URLPattern]:
         """Return the addresses of these pages."""

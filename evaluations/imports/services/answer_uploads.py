@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import UUID
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -52,11 +53,12 @@ def take_answers(
     acting_user: User,
     setting: str = "",
     condition: str = "",
+    form_key: UUID | None = None,
 ) -> ImportBatch:
     """Store uploaded answers and queue their check.
 
-    *model* "" uses the name in the files; *repeat* is from 1; *setting* and *condition* are those
-    of ``import_answers``. Raises BadInput for invalid input.
+    *form_key* is that of ``take_upload``. *model* "" uses the name in the files; *repeat* is from
+    1; *setting* and *condition* are those of ``import_answers``. Raises BadInput for invalid input.
     """
     model, condition = " ".join(model.split()), " ".join(condition.split())
     if model:
@@ -68,7 +70,8 @@ def take_answers(
     check_asked(setting, condition)
     options = {"model": model, "repeat": repeat}
     options |= {"setting": setting, "condition": condition}
-    return take_upload(uploads, source, acting_user=acting_user, kind=ANSWERS, options=options)
+    by = {"acting_user": acting_user, "form_key": form_key}
+    return take_upload(uploads, source, **by, kind=ANSWERS, options=options)
 
 
 def work_on_answers(batch_id: int, *, clock: Clock = timezone.now) -> bool:
