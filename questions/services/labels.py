@@ -48,19 +48,43 @@ def set_labels(
     after = four_tuple(before).changed(labels, LabelOrigin.PERSON)
     if after == four_tuple(before):
         return None
+    again = None if batch else _given_before(question, before, after, acting_user)
+    if again is not None:
+        if again.overtaken:
+            raise _changed_meanwhile()
+        return None
     with transaction.atomic():
         row = move_labels(question, before, after, author=acting_user, reason=reason, batch=batch)
         change = {label.value: value for label, value in labels.items()}
         record(tag, question, actor=acting_user, row=row.pk, change=change, overtaken=row.overtaken)
     if row.overtaken:
-        raise Conflict(
-            _(
-                "Somebody has changed the labels of this question in the meantime. "
-                "Those labels count. Yours are kept in the history."
-            ),
-            code="labels_changed",
-        )
+        raise _changed_meanwhile()
     return row
+
+
+def _changed_meanwhile() -> Conflict:
+    return Conflict(
+        _(
+            "Somebody has changed the labels of this question in the meantime. "
+            "Those labels count. Yours are kept in the history."
+        ),
+        code="labels_changed",
+    )
+
+
+def _given_before(
+    question: Question, before: LabelRevision | None, after: FourTuple, author: User
+) -> LabelRevision | None:
+    """Return the row that *author* wrote over *before* by the same form, sent again.
+
+    It is their newest, says the same, and counts or was overtaken.
+    """
+    rows = LabelRevision.objects.filter(question=question, author=author)
+    row = rows.filter(pk__gt=before.pk if before else 0).order_by("-pk").first()
+    if row is None or four_tuple(row) != after:
+        return None
+    counts = Question.objects.filter(pk=question.pk, label=row).exists()
+    return row if counts or row.overtaken else None
 
 
 def move_labels(

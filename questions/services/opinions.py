@@ -59,6 +59,8 @@ def give_opinion(
     given = {name: value for name, value in change.items() if value not in (None, "")}
     if not given:
         raise BadInput(_("Give at least one label."), code="no_labels")
+    # Two windows of one person wait for each other: each opinion follows the one before.
+    Question.objects.select_for_update(of=("self",)).get(pk=question.pk)
     row, overtaken = None, None
     if sets_labels:
         try:
@@ -79,8 +81,6 @@ def _keep(
 ) -> LabelOpinion:
     """The new opinion, or the one before when it says the same and no labels were written."""
     labels = FourTuple(**{label.value: value for label, value in check_change(given).items()})  # type: ignore[arg-type]
-    # Two windows of one person wait for each other: each opinion follows the one before.
-    Question.objects.select_for_update(of=("self",)).get(pk=question.pk)
     own = LabelOpinion.objects.filter(question=question, author=author)
     before = own.filter(followed_by__isnull=True).first()
     if before is not None and as_labels(before) == labels and row is None:

@@ -100,6 +100,21 @@ def test_the_same_opinion_twice_is_one(question: Question, curator: User) -> Non
     assert LabelRevision.objects.count() == 1
 
 
+def test_the_same_form_sent_again_writes_nothing(
+    question: Question, curator: User, admin: User
+) -> None:
+    """What was seen is older than what it wrote itself."""
+    change = WHOLE | {"difficulty": 2}
+    for user, given in ((curator, WHOLE), (admin, change)):
+        made = {
+            give_opinion(question, given, acting_user=user, sets_labels=True, seen=NO_LABELS)
+            for _ in range(3)
+        }
+        assert len({(one.opinion.pk, one.overtaken is None) for one in made}) == 1, user
+    assert [row.overtaken for row in LabelRevision.objects.order_by("pk")] == [False, True]
+    assert AuditEntry.objects.filter(tag="labels.set").count() == 2
+
+
 def test_an_opinion_without_a_label_is_refused(question: Question, curator: User) -> None:
     for change, code in (({"modal": ""}, "no_labels"), ({"difficulty": 8}, "bad_level")):
         with pytest.raises(BadInput) as refused:
