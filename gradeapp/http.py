@@ -28,6 +28,8 @@ from gradeapp.common.storable import storable
 from gradeapp.start_rules import is_loopback
 
 SESSION_KEY = re.compile("[a-z0-9]+")
+# Proxies and relays say by these, and by X-Forwarded-*, that a request is of somebody else.
+FORWARDED = ("HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 PAGE_METHODS = ("GET", "HEAD", "POST")
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -66,17 +68,26 @@ def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def this_machine_alone(get_response: GetResponse) -> GetResponse:
-    """The demo and DEBUG answer this machine alone, whatever address the server listens on."""
+    """The demo and DEBUG answer this machine alone, whatever address the server listens on.
+
+    A relay on this machine may send its own address and the name of this machine as the host.
+    """
     if not (settings.DEMO or settings.DEBUG):
         raise MiddlewareNotUsed
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if is_loopback(request.META.get("REMOTE_ADDR", "")):
+        if is_loopback(request.META.get("REMOTE_ADDR", "")) and not _is_forwarded(request):
             return get_response(request)
         sentence = "The demo and DEBUG are for the machine that they run on.\n"
         return HttpResponse(sentence, status=403, content_type="text/plain")
 
     return middleware
+
+
+def _is_forwarded(request: HttpRequest) -> bool:
+    """Return whether *request* says that it came through a proxy or a relay."""
+    names = request.META
+    return any(name in FORWARDED or name.startswith("HTTP_X_FORWARDED_") for name in names)
 
 
 def plain_session_keys(get_response: GetResponse) -> GetResponse:

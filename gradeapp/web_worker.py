@@ -25,6 +25,14 @@ LOOK_SECONDS = 5
 MOST_CONNECTIONS = 500
 
 
+def reads_forwarded(settings: Any) -> bool:
+    """Return whether Django gets X-Forwarded-* and Forwarded, which waitress drops otherwise.
+
+    It believes them where a proxy is declared; the demo and DEBUG refuse requests that have them.
+    """
+    return bool(settings.PROXIES or settings.HTTPS or settings.DEMO or settings.DEBUG)
+
+
 class BufferedWorker(Worker):  # type: ignore[misc]
     """A process of gunicorn whose sockets are read by waitress."""
 
@@ -46,8 +54,7 @@ class BufferedWorker(Worker):  # type: ignore[misc]
             asyncore_use_poll=True,
             max_request_header_size=32 * 1024,
             max_request_body_size=2 * settings.IMPORT_MAX_UPLOAD_MB * 2**20,
-            # Django reads X-Forwarded-*, and only where a proxy is declared.
-            clear_untrusted_proxy_headers=not (settings.PROXIES or settings.HTTPS),
+            clear_untrusted_proxy_headers=not reads_forwarded(settings),
             ident="",
         )
         for dispatcher in dispatchers.values():

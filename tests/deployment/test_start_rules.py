@@ -14,6 +14,7 @@ from django.test import Client
 
 from evaluations.management.commands.serve import Command, free_port, port_is_free
 from gradeapp.start_rules import check_bind, check_hosts, check_issuer, key_weakness
+from gradeapp.web_worker import reads_forwarded
 from tests.worker_processes import ROOT
 
 
@@ -157,8 +158,14 @@ def test_of_two_starts_at_once_the_second_says_that_the_port_is_taken(tmp_path: 
     second.held[-1].close()
 
 
-def test_the_demo_answers_this_machine_alone(settings) -> None:  # type: ignore[no-untyped-def]
-    """A server that was told to listen everywhere, and a forged Host header."""
-    settings.DEMO = True
+@pytest.mark.parametrize("mode", ["DEMO", "DEBUG"])
+def test_the_demo_answers_this_machine_alone(mode: str, settings) -> None:  # type: ignore[no-untyped-def]
+    """A server that listens everywhere and a forged Host; a relay here that rewrites the Host."""
+    assert not reads_forwarded(settings)
+    setattr(settings, mode, True)
+    assert reads_forwarded(settings), "waitress would drop most of these headers"
     answer = Client(REMOTE_ADDR="10.0.0.7").get("/login/", headers={"Host": "localhost"})
     assert answer.status_code == 403
+    for name in ("Forwarded", "Via", "X-Real-IP", "X-Forwarded-For", "X-Forwarded-Proto"):
+        relayed = Client().get("/login/", headers={name: "8.8.8.8"})
+        assert (relayed.status_code, relayed.content) == (403, answer.content), name
