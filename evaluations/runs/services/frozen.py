@@ -16,6 +16,12 @@ from evaluations.conditions import (
 from evaluations.llm.budget import Price
 from evaluations.models import Endpoint, Run
 
+# Where the calls of a run go, and with which key: columns of a query of runs.
+SENT_TO = (
+    *("endpoint__base_url", "endpoint__model"),
+    *("endpoint__key_variable", "endpoint__stored_key"),
+)
+
 
 @dataclass(frozen=True)
 class Frozen:
@@ -61,6 +67,11 @@ def is_still_the_same(run: Run, endpoint: Endpoint) -> bool:
 def prices_of(endpoint: Endpoint) -> Price:
     """Return the present prices of *endpoint*."""
     return Price(endpoint.price_input, endpoint.price_output, endpoint.price_cached)
+
+
+def sent_to(endpoint: Endpoint) -> list[str]:
+    """Return ``SENT_TO`` of *endpoint* as it was read."""
+    return [getattr(endpoint, name.removeprefix("endpoint__")) for name in SENT_TO]
 
 
 def price_of(run: Run) -> Price:

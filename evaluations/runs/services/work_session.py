@@ -41,7 +41,7 @@ from evaluations.runs.services.call_results import (
 )
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.endpoints import open_chat
-from evaluations.runs.services.frozen import is_still_the_same
+from evaluations.runs.services.frozen import SENT_TO, is_still_the_same, sent_to
 from evaluations.runs.services.job_queue import Call, claim_calls, prepare_calls
 from evaluations.runs.services.permits import Permits
 from evaluations.runs.services.processing import Processing
@@ -108,8 +108,8 @@ class WorkSession:
     ) -> None:
         assert run.endpoint is not None  # only runs with jobs are begun
         self.run, self.endpoint, self.owner, self.ends = run, run.endpoint, owner, ends
-        self.asked, self.clock = asked, clock
-        self.on_progress = on_progress
+        self.asked, self.clock, self.on_progress = asked, clock, on_progress
+        self.sent_to = sent_to(self.endpoint)
         self.random = Random()
         self.budget = Budget(run.budget)
         self.most_in_flight = min(self.endpoint.max_in_flight, settings.RUN_MAX_IN_FLIGHT)
@@ -322,14 +322,15 @@ class WorkSession:
         self.permits.keep(self.in_flight)
         if not self.renew() or self.asked() or self.clock() >= self.ends:
             return True
-        states = Run.objects.values_list("status", "pause_reason")
-        status, reason = states.get(pk=self.run.pk)
+        states = Run.objects.values_list("status", "pause_reason", *SENT_TO)
+        status, reason, *sent_to_now = states.get(pk=self.run.pk)
         runs = status == RunStatus.RUNNING
         self.note_outage(reason in PASSING and not self.tries, over=runs and not reason)
         if runs and self.breaker.elsewhere and take_over_trying(self.run, self.owner, self.clock()):
             self.tries = True
             self.breaker.take_over()
-        return not runs
+        # The next session opens another client, or pauses the run.
+        return not runs or sent_to_now != self.sent_to
 
     def note_outage(self, elsewhere: bool, over: bool) -> None:
         """Send nothing while the run shows that another worker tries the endpoint."""

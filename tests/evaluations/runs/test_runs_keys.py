@@ -19,6 +19,7 @@ from evaluations.models import Attempt, Endpoint, Run
 from evaluations.models.vocabulary import PauseReason
 from evaluations.runs.services.endpoint_checks import check_endpoint
 from evaluations.runs.services.endpoints import save_endpoint
+from evaluations.runs.services.generation import work_on_run
 from evaluations.runs.services.keys import api_key, check_key_host
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -319,3 +320,29 @@ def test_an_echoed_key_is_in_no_table_and_no_log(
         info = (type(error), error, error.__traceback__)
     record = logging.LogRecord("x", 40, "f", 1, "key %s", (KEY,), info)
     assert "7f3a" not in MaskingFormatter().format(record)
+
+
+@pytest.mark.parametrize("changed", ["key", "no_key", "base_url", "model"])
+def test_a_run_in_progress_stops_sending_to_where_its_endpoint_was_changed(
+    changed: str, server: ScriptedServer
+) -> None:
+    endpoint = save(server, key=KEY, max_in_flight=1)
+    other = save(server, name="two", key=KEY[::-1])
+    run = planned(endpoint, 8)
+    changes = {
+        "key": {"stored_key": other.stored_key},
+        "no_key": {"stored_key": ""},
+        "base_url": {"base_url": f"{server.base_url}/other"},
+        "model": {"model": "n"},
+    }
+    row = Endpoint.objects.filter(pk=endpoint.pk)
+    work_on_run(run.pk, on_progress=lambda: row.update(**changes[changed]))
+    assert len(server.requests) <= 3, "of 8: what was claimed before the change is still sent"
+    assert {one.headers["authorization"] for one in server.requests} == {f"Bearer {KEY}"}
+    worked(run)
+    if changed in ("base_url", "model"):
+        assert (run.status, run.pause_reason) == ("paused", PauseReason.ENDPOINT_CHANGED)
+        assert sent(server) == f"Bearer {KEY}"
+    else:
+        assert run.status == "finished"
+        assert sent(server) == (f"Bearer {KEY[::-1]}" if changed == "key" else "")
