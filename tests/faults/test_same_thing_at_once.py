@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections import Counter
 from collections.abc import Callable
@@ -22,9 +23,10 @@ from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import plan_round_once
 from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.services.finalizing import finalize_due
-from evaluations.models import Attempt, Export, FinalMark, Job, Mark, MarkingRound, Run
+from evaluations.models import Attempt, Batch, Export, FinalMark, Job, Mark, MarkingRound, Run
 from evaluations.reports.services.export_jobs import start_export
 from evaluations.reports.services.exports import Asked
+from evaluations.runs.services.batches import make_batches, read_replies, request_lines
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import claim_jobs
 from evaluations.runs.services.runs import start_run
@@ -43,6 +45,7 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.evaluations.run_world import scripted_endpoint
+from tests.evaluations.runs.test_batches import answered
 from tests.factories import PASSWORD, make_dataset, make_question, make_task, make_user
 from tests.faults.site import Site, default_database
 from tests.faults.table import FaultRow
@@ -70,7 +73,10 @@ def at_once(site: Site, call: Callable[[int], Any]) -> Counter[str]:
 
 
 def test_each_of_them_makes_one_row(site: Site, fault_row: FaultRow) -> None:
-    """R52: a run, a claim, a mark, a final mark, a round, an invitation, its person, an export."""
+    """R52: a run, a claim, a mark, a final mark, a round, an invitation, its person, an export.
+
+    And a file of replies to a batch, which its batch counts once.
+    """
     admin = make_user(Role.ADMIN, "ada")
     token = links.invite("Li Hua", [Role.TEACHER], acting_user=admin)
     teachers = [make_user(Role.TEACHER) for _ in range(2)]
@@ -89,6 +95,10 @@ def test_each_of_them_makes_one_row(site: Site, fault_row: FaultRow) -> None:
     with ScriptedServer() as server:
         endpoint = scripted_endpoint(server)
         run = start_run(endpoint=endpoint, dataset=task.dataset, acting_user=None)
+        by_batch = {"dataset": task.dataset, "repeats": 3, "by_batch": True}
+        carried = start_run(endpoint=endpoint, acting_user=None, **by_batch)
+        (batch,) = make_batches(carried, acting_user=None)
+        replies = [answered(json.loads(line)) for line in request_lines(batch)]
         runs = Run.objects.count()
         connection.close()
 
@@ -118,7 +128,10 @@ def test_each_of_them_makes_one_row(site: Site, fault_row: FaultRow) -> None:
             given = {"acting_user": admin, "form_key": form_key}
             return links.invite("Wang Fang", [Role.TEACHER], **given)
 
-        makers = (start, claim, save, join, export, plan, invite)
+        def read(_number: int) -> int:
+            return read_replies(carried, replies, acting_user=None).answered
+
+        makers = (start, claim, save, join, export, plan, invite, read)
         told = {call.__name__: at_once(site, call) for call in makers}
         give(answer, teachers[1], ["1", "1", "1"])
         told["finalize"] = at_once(site, lambda _number: finalize_due(made, now=later(2)))
@@ -130,12 +143,14 @@ def test_each_of_them_makes_one_row(site: Site, fault_row: FaultRow) -> None:
         "export": Export.objects.count(),
         "plan": MarkingRound.objects.filter(name="again").count(),
         "invite": links.open_links(LinkKind.INVITATION).count(),
+        "read": Batch.objects.get(pk=batch.pk).answered / len(replies),
         "finalize": FinalMark.objects.filter(answer=answer).count(),
     }
     fault_row(
         "R52",
         f"{THREADS} threads at once start a run, claim its jobs, save a mark, use an invitation, "
-        "ask for an export, send the form of a round and of an invitation, and finalize a mark",
+        "ask for an export, send the form of a round and of an invitation, read a file of replies, "
+        "and finalize a mark",
         database=", ".join(f"{name}: {number:g} row" for name, number in rows.items()),
     )
     assert set(rows.values()) == {1}, (rows, told)

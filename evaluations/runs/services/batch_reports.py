@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from evaluations.facts.looks import in_batches, record_calls
 from evaluations.models import Job, Run
@@ -37,6 +40,19 @@ class BatchReport:
         """Add a sentence, up to ``MOST_PROBLEMS``; it may repeat what the file says."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(storable(text))
+
+    def name_unknown(self, ids: Iterable[str]) -> None:
+        """Count and name replies to what the run did not ask."""
+        for one in ids:
+            self.unknown += 1
+            self.problem(_("“%(id)s” is no request of this run.") % {"id": one})
+
+    def name_ended(self, ids: Iterable[str]) -> None:
+        """Count and name replies to requests that had ended without one."""
+        for one in ids:
+            self.ended += 1
+            words = _("“%(id)s” has ended without a reply: this one is not stored.")
+            self.problem(words % {"id": one})
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON, without the calls."""

@@ -273,9 +273,7 @@ def store_lines(
             continue
         key = _attempt_id(run, line.custom_id)
         if key is None:
-            report.unknown += 1
-            words = _("“%(id)s” is no request of this run.")
-            report.problem(words % {"id": line.custom_id[:80]})
+            report.name_unknown([line.custom_id[:80]])
         elif key in seen:
             report.same += 1
             words = _("“%(id)s” stands twice; the first reply counts.")
@@ -302,36 +300,35 @@ def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchR
     if not results:
         return
     found = Attempt.objects.filter(pk__in=results, job__run=run)
-    owners = dict(found.values_list("pk", "job__lease_owner"))
-    for key in sorted(set(results) - set(owners)):
-        report.unknown += 1
-        words = _("“%(id)s” is no request of this run.")
-        report.problem(words % {"id": custom_id(run, key)})
-    open_ones = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
-    report.calls.update(owners)
-    open_keys = set(found.filter(status__in=open_ones).values_list("pk", flat=True))
-    stored_keys = set(found.filter(status=AttemptStatus.ANSWERED).values_list("pk", flat=True))
-    report.same += len(stored_keys)
-    for key in sorted(set(owners) - open_keys - stored_keys):
-        report.ended += 1
-        words = _("“%(id)s” has ended without a reply: this one is not stored.")
-        report.problem(words % {"id": custom_id(run, key)})
-    fresh = [CallResult(key, results[key], 0.0) for key in sorted(open_keys)]
-    if not fresh:
-        return
     random = Random(run.pk)
     breaker = Breaker(random=random, limits=NO_OUTAGE)
-    stored = store_each(fresh, now=database_now(), random=random, breaker=breaker)
-    process(run, stored.kept)
+    with transaction.atomic():
+        # The same file may come several times at once: the first one alone stores and counts it.
+        jobs = Job.objects.filter(attempts__in=list(results), run=run).order_by("pk")
+        list(jobs.select_for_update(of=("self",)).values_list("pk", flat=True))
+        owners = dict(found.values_list("pk", "job__lease_owner"))
+        open_ones = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
+        open_keys = set(found.filter(status__in=open_ones).values_list("pk", flat=True))
+        answered = found.filter(status=AttemptStatus.ANSWERED).values_list("pk", flat=True)
+        same = set(answered)
+        fresh = [CallResult(key, results[key], 0.0) for key in sorted(open_keys)]
+        stored = store_each(fresh, now=database_now(), random=random, breaker=breaker)
+        replied = set(answered.all()) - same
+    report.calls.update(owners)
+    report.same += len(same)
     report.answered += stored.answered
     report.failed += len(stored.failed)
+    ended = sorted(set(owners) - open_keys - same)
+    report.name_unknown(custom_id(run, key) for key in sorted(set(results) - set(owners)))
+    report.name_ended(custom_id(run, key) for key in ended)
+    process(run, stored.kept)
     for failure, _sent in stored.failed[:MOST_PROBLEMS]:
         words = _("Failed: %(why)s (%(text)s)")
         report.problem(words % {"why": error_words(failure.kind), "text": failure.text[:200]})
-    counts = Counter((owners[int(one.key)], one.reply is not None) for one in fresh)
-    for (owner, answered), n in counts.items():
+    counts = Counter((owners[key], key in replied) for key in open_keys)
+    for (owner, is_answer), n in counts.items():
         if owner.startswith("batch-") and owner[6:].isdigit():
-            name = "answered" if answered else "failed"
+            name = "answered" if is_answer else "failed"
             Batch.objects.filter(pk=int(owner[6:]), run=run).update(**{name: F(name) + n})
 
 
@@ -381,11 +378,13 @@ def release_rest(batch: Batch, failure: ChatFailure) -> int:
     keys: Sequence[int] = list(open_attempts(batch).values_list("pk", flat=True))
     random = Random(batch.pk)
     breaker = Breaker(random=random, limits=NO_OUTAGE)
+    ended = 0
     for start in range(0, len(keys), TOGETHER):
         results = [CallResult(key, failure, 0.0) for key in keys[start : start + TOGETHER]]
-        store_each(results, now=database_now(), random=random, breaker=breaker)
-    Batch.objects.filter(pk=batch.pk).update(unanswered=F("unanswered") + len(keys))
-    return len(keys)
+        stored = store_each(results, now=database_now(), random=random, breaker=breaker)
+        ended += len(stored.failed)  # not those whose replies came meanwhile
+    Batch.objects.filter(pk=batch.pk).update(unanswered=F("unanswered") + ended)
+    return ended
 
 
 def look_soon(run: Run) -> None:
