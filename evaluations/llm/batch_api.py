@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import httpx2
@@ -30,12 +32,18 @@ if TYPE_CHECKING:
     from evaluations.llm.openai_client import OpenAIChat
 
 OURS = "gradeapp_batch"
-# Times of one call, in seconds. A file of 200 MB is sent within the deadline at 0.4 MB/s.
+# Times of one call, in seconds: what a worker may lose to an endpoint that says nothing, or a byte
+# now and then. A call that carries a file may take longer by the length of the file, within LARGE.
 SMALL = Limits(read=60.0, deadline=60.0)
-UPLOAD = Limits(read=120.0, deadline=540.0)
-# 50,000 replies of 40 kB.
-FETCH = Limits(read=120.0, deadline=540.0, reply_bytes=2_000_000_000)
+LARGE = Limits(read=120.0, deadline=540.0)
+# A file of 200 MB is sent at 0.4 MB/s.
+SENT_A_SECOND = 400_000
+# A reply of 40 kB is fetched at 0.4 MB/s; 50,000 of them at 4 MB/s.
+FETCHED_A_SECOND = 10
+MOST_FETCHED = 2_000_000_000
 PAGE, MOST_PAGES = 100, 100
+# No page of a list is asked for after so many seconds.
+LISTED_IN = 120.0
 # A batch that was created so many seconds before ours, by the endpoint's clock, is not ours.
 CLOCKS_DIFFER = 86_400
 MOST_SECONDS = 10**12
@@ -76,7 +84,8 @@ class BatchAPI:
         self._open = opened
 
     def upload(self, file: BinaryIO, name: str) -> str:
-        """Upload *file*, and return the endpoint's id of it."""
+        """Upload *file*, which is read from its present place, and return the endpoint's id."""
+        size = os.fstat(file.fileno()).st_size
 
         async def made(chat: OpenAIChat, client: AsyncOpenAI) -> str:
             sent = await client.post(
@@ -88,7 +97,7 @@ class BatchAPI:
             )
             return _understood(sent, chat.mask, lambda said: _id(said.get("id")))
 
-        return self._call(UPLOAD, made)
+        return self._call(_longer(size / SENT_A_SECOND), made)
 
     def create(self, input_file: str, ours: str) -> RemoteBatch:
         """Create a batch of an uploaded file; *ours* is the name by which ``find`` finds it."""
@@ -114,7 +123,10 @@ class BatchAPI:
         async def found(chat: OpenAIChat, client: AsyncOpenAI) -> RemoteBatch | None:
             after: dict[str, Any] = {}
             seen: set[str] = set()
+            began = time.monotonic()
             for _page in range(MOST_PAGES):
+                if time.monotonic() - began > LISTED_IN:
+                    raise ChatFailure(FailureKind.TIMEOUT, "the list of batches takes too long")
                 page = await client.get(
                     "/batches",
                     cast_to=httpx2.Response,
@@ -155,11 +167,12 @@ class BatchAPI:
 
         return self._call(SMALL, cancelled)
 
-    def fetch(self, file_id: str, into: BinaryIO) -> SecretMask:
-        """Write a file of replies *into* a file; return what masks our key in it."""
+    def fetch(self, file_id: str, into: BinaryIO, replies: int) -> SecretMask:
+        """Write a file of some *replies* *into* a file; return what masks our key in it."""
+        limits = replace(_longer(replies / FETCHED_A_SECOND), reply_bytes=MOST_FETCHED)
 
         async def fetch() -> SecretMask:
-            async with self._open(FETCH) as chat, chat.call() as client:
+            async with self._open(limits) as chat, chat.call() as client:
                 content = client.files.with_streaming_response.content(file_id)
                 async with content as response:
                     async for chunk in response.iter_bytes(65536):
@@ -174,6 +187,14 @@ class BatchAPI:
                 return await make(chat, client)
 
         return asyncio.run(call())
+
+
+def _longer(seconds: float) -> Limits:
+    """Return the limits of a call that carries a file, which takes so many *seconds*."""
+    return Limits(
+        read=min(SMALL.read + seconds, LARGE.read),
+        deadline=min(SMALL.deadline + seconds, LARGE.deadline),
+    )
 
 
 def _understood(

@@ -34,8 +34,14 @@ def look_for_work() -> None:
 
 @shared_task(name="evaluations.work_on_batches", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
 def work_on_batches(run_id: int) -> None:
-    """Do the steps of the batches of a run that are due at the batch API of its endpoint."""
-    batch_work.work_on_batches(run_id)
+    """Do the steps of the batches of a run that are due at the batch API of its endpoint.
+
+    Then send a message for the next run: one at a time is worked on, and others that came
+    meanwhile were turned away.
+    """
+    if batch_work.work_on_batches(run_id):
+        for next_id in batch_work.runs_with_batch_work(database_now())[:1]:
+            send(work_on_batches, "batches of run", next_id)
 
 
 def ask_for_work(run_id: int) -> None:

@@ -65,12 +65,15 @@ class HoldLostError(Exception):
 
 
 def runs_with_batch_work(now: datetime) -> list[int]:
-    """Return the ids of the runs whose batches by API wait for a worker at *now*."""
+    """Return the ids of the runs whose batches by API wait for a worker at *now*.
+
+    Those that are due for longest come first, runs without a batch last.
+    """
     free_batches()
     due = Batch.objects.filter(state=BatchState.WAITING, by_api=True)
-    due = due.filter(HELD.free(now), next_at__lte=now)
-    to_send = _runs_to_send().values_list("pk", flat=True)
-    return sorted({*due.values_list("run_id", flat=True), *to_send})
+    due = due.filter(HELD.free(now), next_at__lte=now).order_by("next_at", "pk")
+    to_send = _runs_to_send().order_by("pk").values_list("pk", flat=True)
+    return list(dict.fromkeys([*due.values_list("run_id", flat=True), *to_send]))
 
 
 def free_batches() -> None:
@@ -89,13 +92,17 @@ def _runs_to_send() -> Any:
     return live.filter(Exists(pending), ~Exists(waiting))
 
 
-def work_on_batches(run_id: int, *, clock: Callable[[], datetime] | None = None) -> None:
-    """Do the steps of the batches of a run that are due, and send what became due by them."""
+def work_on_batches(run_id: int, *, clock: Callable[[], datetime] | None = None) -> bool:
+    """Do the steps of the batches of a run that are due, and send what became due by them.
+
+    Return whether there was a step that this worker could do.
+    """
     clock, owner = clock or DatabaseClock(), new_name()
     free_batches()
-    _work_on_due(run_id, owner, clock)
+    worked = _work_on_due(run_id, owner, clock)
     if _runs_to_send().filter(pk=run_id).exists() and _send(run_id):
-        _work_on_due(run_id, owner, clock)
+        worked = _work_on_due(run_id, owner, clock) or worked
+    return worked
 
 
 def _send(run_id: int) -> bool:
@@ -112,15 +119,34 @@ def _send(run_id: int) -> bool:
     return False
 
 
-def _work_on_due(run_id: int, owner: str, clock: Callable[[], datetime]) -> None:
+def _work_on_due(run_id: int, owner: str, clock: Callable[[], datetime]) -> bool:
+    """Work on the batches of a run that are due; return whether one was held for that."""
     due = Batch.objects.filter(run=run_id, state=BatchState.WAITING, by_api=True)
+    worked = False
     for key in list(due.filter(next_at__lte=clock()).values_list("pk", flat=True)):
-        rows = Batch.objects.filter(pk=key, state=BatchState.WAITING, next_at__lte=clock())
-        if HELD.claim(rows, owner, until=clock() + HOLD, now=clock()):
-            try:
+        try:
+            if _hold(key, owner, clock()):
+                worked = True
                 BatchWork(key, owner, clock).work()
-            finally:
-                HELD.release(Batch.objects.filter(pk=key), owner)
+        finally:
+            HELD.release(Batch.objects.filter(pk=key), owner)
+    return worked
+
+
+def _hold(key: int, owner: str, now: datetime) -> bool:
+    """Let *owner* hold a batch that is due, if nobody holds any; return whether it may work.
+
+    One worker process at a time waits for batch APIs: endpoints that say nothing would hold all of
+    them. Others are looked for before the claim and after it, so that of two that claim two batches
+    at the same moment none works; the clock asks again.
+    """
+    waiting = Batch.objects.filter(state=BatchState.WAITING, by_api=True)
+    # A batch without requests is not worked on, but made.
+    others = waiting.filter(HELD.running(now), requests__gt=0).exclude(holder=owner)
+    due = waiting.filter(pk=key, next_at__lte=now)
+    if others.exists() or not HELD.claim(due, owner, until=now + HOLD, now=now):
+        return False
+    return not others.exists()
 
 
 class BatchWork:
@@ -245,7 +271,7 @@ class BatchWork:
         report = BatchReport()
         for file_id in filter(None, (found.output_file, found.error_file)):
             with TemporaryFile() as file:
-                mask = self.api.fetch(file_id, file)
+                mask = self.api.fetch(file_id, file, self.batch.requests)
                 file.seek(0)
                 self.keep(remote_state=found.state)
                 store_lines(self.run, bounded_lines(file), report, mask)

@@ -13,8 +13,10 @@ from django.urls import reverse
 
 from evaluations.conditions import Asking, PromptSetting
 from evaluations.llm import batch_api
+from evaluations.llm.client import Limits
 from evaluations.models import Attempt, Batch, Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
+from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import batch_work
 from evaluations.runs.services.batch_work import runs_with_batch_work, work_on_batches
@@ -211,6 +213,40 @@ def test_a_batch_that_another_worker_holds_is_left_alone(
     Batch.objects.update(held_until=database_now())
     look(run)
     done_once(run, server, 3)
+
+
+def test_an_endpoint_that_says_nothing_holds_one_process(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each process of the worker waited for the batch of another run: nothing else went on."""
+    first, second = by_api(endpoint, 2), by_api(endpoint, 2)
+    real = (batch_work.open_chat, batch_work.BatchAPI.upload)
+    limits: list[Limits] = []
+    turned_away: list[bool] = []
+    next_ones: list[int] = []
+
+    def opened(endpoint: Endpoint, **given: Any) -> Any:
+        limits.append(given["limits"])
+        return real[0](endpoint, **given)
+
+    def waits(api: Any, *args: Any) -> Any:
+        if not turned_away:
+            turned_away.append(not work_on_batches(second.pk))
+        return real[1](api, *args)
+
+    monkeypatch.setattr(batch_work, "open_chat", opened)
+    monkeypatch.setattr(batch_work.BatchAPI, "upload", waits)
+    monkeypatch.setattr(tasks, "send", lambda _task, _work, key: next_ones.append(key))
+    tasks.work_on_batches(first.pk)
+    assert (turned_away, next_ones) == ([True], [second.pk]), "its turn comes at once"
+    look(second)
+    assert {one.remote_id for one in Batch.objects.all()} == {"batch_0", "batch_1"}
+    look(first, 2)
+    assert Response.objects.count() == Job.objects.count()
+    assert max(one.deadline for one in limits) < 61, "its files are small"
+    monkeypatch.setattr(batch_api, "LISTED_IN", -1)
+    look(by_api(endpoint))
+    assert Batch.objects.latest("pk").error == "the list of batches takes too long"
 
 
 def test_a_worker_that_slept_past_its_hold_takes_its_second_batch_back(
