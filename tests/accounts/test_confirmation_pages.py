@@ -10,9 +10,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluations.conditions import Asking
 from evaluations.models import Endpoint, Run, Study
+from evaluations.models.vocabulary import PauseReason
+from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.generation import work_on_run
-from evaluations.runs.services.runs import start_run, stop_run
+from evaluations.runs.services.runs import pause_run, start_run, stop_run
+from evaluations.runs.services.studies import start_study
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.scopes import Scope
@@ -185,6 +189,29 @@ def test_calls_that_failed_ask_before_they_are_made_again(
     Run.objects.filter(pk=run.pk).update(budget=Decimal(40))
     assert not asks(client.post(retry)), "the budget leaves 40"
     assert not run.jobs.filter(status="failed").exists()
+
+
+@pytest.mark.usefixtures("confirming")
+@pytest.mark.parametrize("ended", [stop_run, pause_run])
+def test_what_somebody_stopped_asks_before_it_is_resumed(
+    ended: Any, admin: User, exam: Dataset, dear: Endpoint
+) -> None:
+    """Whoever stops a run wants to spend no more; what waits for its endpoint goes on anyway."""
+    given = {"dataset": exam, "choice": QuestionChoice(), "pairs": [(dear, Asking())]}
+    study = start_study(name="S", acting_user=admin, **given)
+    run = ended(study.runs.get(), acting_user=admin)
+    client = minutes_ago(logged_in(admin), 16)
+    for name, key in (("run", run.pk), ("study", study.pk)):
+        page = reverse(f"runs:{'resume' if name == 'run' else 'study-resume'}", args=[key])
+        assert asks(client.post(page)), "4 replies may cost 120"
+        api = reverse(f"api-{name}-resume", args=[key])
+        assert client.post(api).json()["code"] == "confirm_password"
+    Study.objects.update(budget=Decimal(49))
+    assert not asks(client.post(reverse("runs:study-resume", args=[study.pk])))
+    run = pause_run(run, acting_user=admin)
+    waits = {"pause_reason": PauseReason.ENDPOINT_DOWN, "resume_at": timezone.now()}
+    Run.objects.filter(pk=run.pk).update(**waits)
+    assert not asks(client.post(reverse("runs:resume", args=[run.pk])))
 
 
 @pytest.mark.usefixtures("confirming")

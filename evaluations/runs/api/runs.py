@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import partial
 from typing import Any, cast
 
@@ -30,7 +29,11 @@ from evaluations.runs.forms.runs import ResponseFilter, RunFilter
 from evaluations.runs.selectors.responses import earlier_steps, responses_of
 from evaluations.runs.selectors.runs import get_run, progress, runs
 from evaluations.runs.services import runs as services
-from evaluations.runs.services.run_estimates import most_cost_of_retry, most_cost_of_run
+from evaluations.runs.services.run_estimates import (
+    most_cost_of_resume,
+    most_cost_of_retry,
+    most_cost_of_run,
+)
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.models import User
@@ -126,8 +129,9 @@ class RunResumeAPI(APIView):
         form = ResumeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said: dict[str, Any] = dict(form.validated_data)
-        check_cost(request, lambda: said.get("budget") or Decimal(0))
-        run = services.resume_run(get_run(pk), acting_user=request.user, **said)
+        run = get_run(pk)
+        check_cost(request, lambda: most_cost_of_resume(run, said.get("budget")))
+        run = services.resume_run(run, acting_user=request.user, **said)
         transaction.on_commit(partial(ask_for_work, run.pk))
         return run_response(run, request.user)
 

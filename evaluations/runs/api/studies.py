@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -23,7 +22,7 @@ from evaluations.runs.api.start_serializers import NewStudySerializer, ResumeSer
 from evaluations.runs.selectors.runs import Progress
 from evaluations.runs.selectors.studies import get_study, studies, study_progress
 from evaluations.runs.services import studies as services
-from evaluations.runs.services.run_estimates import most_cost_of_study
+from evaluations.runs.services.run_estimates import most_cost_of_study, most_cost_of_study_resume
 from evaluations.runs.tasks import ask_for_work
 from gradeapp import api_fields
 from gradeapp.accounts.confirmation import check_cost
@@ -158,10 +157,9 @@ class StudyResumeAPI(APIView):
         """Resume what is stopped or paused, with a higher budget if it was reached."""
         form = ResumeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        check_cost(request, lambda: form.validated_data.get("budget") or Decimal(0))
-        resumed = services.resume_study(
-            get_study(pk), acting_user=request.user, **form.validated_data
-        )
+        study, said = get_study(pk), form.validated_data
+        check_cost(request, lambda: most_cost_of_study_resume(study, said.get("budget")))
+        resumed = services.resume_study(study, acting_user=request.user, **said)
         for run in resumed:
             transaction.on_commit(partial(ask_for_work, run.pk))
         return study_response(pk, request.user)

@@ -7,26 +7,30 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from evaluations.conditions import Asking, ImagePolicy
 from evaluations.model_families import shared_family
-from evaluations.models import Attempt, Endpoint, Job, Run
-from evaluations.models.vocabulary import JobStatus, RunPurpose
+from evaluations.models import Attempt, Endpoint, Job, Run, Study
+from evaluations.models.vocabulary import JobStatus, RunPurpose, RunStatus
 from evaluations.runs.answering import prompt_sizes
 from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.rules.sampling import most_completion_tokens
 from evaluations.runs.selectors.chosen_questions import chosen_questions
-from evaluations.runs.selectors.runs import money
+from evaluations.runs.selectors.runs import is_live, money
+from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.earlier_calls import cost_of, earlier_calls
 from evaluations.runs.services.images import most_tokens_of_images
+from evaluations.runs.services.job_queue import SHOWN
 from evaluations.runs.services.planning import check_images, check_size, to_be_asked
 from evaluations.runs.services.prompt_sets import check_prompts, current_prompts
 from evaluations.runs.services.sampling import check_sampling
 from questions.models import Dataset
 
 DEFAULT, ALL = Asking(), QuestionChoice()
+# So many of the next calls say how dear one may be.
+SOME = 50
 
 
 @dataclass(frozen=True)
@@ -127,16 +131,49 @@ def most_cost_of_run(wanted: Mapping[str, Any]) -> Decimal:
 
 
 def most_cost_of_retry(run: Run) -> Decimal:
-    """Return the most that the failed calls of *run* may cost when they are made again.
+    """Return the most that the failed calls of *run* may cost when they are made again."""
+    return _most_cost_of(run, Job.objects.filter(run=run, status=JobStatus.FAILED))
 
-    Each may cost as much as the dearest call so far; together no more than the budget leaves.
+
+def most_cost_of_resume(run: Run, budget: Decimal | None) -> Decimal:
+    """Return the most that the rest of *run* may cost when a person resumes it.
+
+    A new *budget* bounds it. What would go on by itself, as a run that waits for its endpoint,
+    costs nothing by that.
     """
-    failed = Job.objects.filter(run=run, status=JobStatus.FAILED).count()
+    if budget is not None:
+        return budget
+    if is_live(run) or run.resume_at is not None:
+        return Decimal(0)
+    left = (JobStatus.PENDING, JobStatus.WAITING)
+    return _most_cost_of(run, Job.objects.filter(run=run, status__in=left))
+
+
+def _most_cost_of(run: Run, jobs: QuerySet[Job]) -> Decimal:
+    """Return the most that *jobs* of *run* may cost.
+
+    Each may cost as much as the dearest call so far, or as the dearest of the next ones before the
+    first call; together no more than the budget leaves.
+    """
     dearest = Attempt.objects.filter(job__run=run).aggregate(most=Max("reserved"))["most"]
-    cost = failed * (dearest or Decimal(0))
+    if dearest is None:
+        some = jobs.filter(status=JobStatus.PENDING).select_related(*SHOWN).order_by("pk")[:SOME]
+        dearest = max((call_for(run, job).most for job in some), default=Decimal(0))
+    cost = jobs.count() * dearest
     if run.budget is None:
         return cost
     return min(cost, max(run.budget - money(run).exposed, Decimal(0)))
+
+
+def most_cost_of_study_resume(study: Study, budget: Decimal | None) -> Decimal:
+    """Return the most that the rest of *study* may cost when a person resumes its runs."""
+    if budget is not None:
+        return budget
+    runs = study.runs.filter(status__in=(RunStatus.STOPPED, RunStatus.PAUSED))
+    cost = sum((most_cost_of_resume(run, None) for run in runs), Decimal(0))
+    if study.budget is None:
+        return cost
+    return min(cost, max(study.budget - study.committed * Study.UNIT, Decimal(0)))
 
 
 def most_cost_of_study(wanted: Mapping[str, Any]) -> Decimal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -31,7 +30,7 @@ from evaluations.runs.selectors.run_notices import page_notice
 from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.selectors.workers import START_A_WORKER, replies_waiting, workers_at
 from evaluations.runs.services import runs as services
-from evaluations.runs.services.run_estimates import most_cost_of_retry
+from evaluations.runs.services.run_estimates import most_cost_of_resume, most_cost_of_retry
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_confirmed, check_cost
 from gradeapp.accounts.models import User
@@ -160,8 +159,9 @@ def resume(request: MemberRequest, pk: int) -> HttpResponse:
     form = BudgetForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("The budget must be an amount such as 12.50."))
-    check_cost(request, lambda: form.cleaned_data["budget"] or Decimal(0))
-    services.resume_run(get_run(pk), acting_user=request.user, budget=form.cleaned_data["budget"])
+    run, budget = get_run(pk), form.cleaned_data["budget"]
+    check_cost(request, lambda: most_cost_of_resume(run, budget))
+    services.resume_run(run, acting_user=request.user, budget=budget)
     transaction.on_commit(partial(ask_for_work, pk))
     return redirect("runs:run", pk)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -24,7 +23,11 @@ from evaluations.runs.selectors.choice_words import chosen_of
 from evaluations.runs.selectors.chosen_questions import chosen_questions, counted
 from evaluations.runs.selectors.studies import get_study, studies, study_progress
 from evaluations.runs.services import studies as services
-from evaluations.runs.services.run_estimates import most_cost_of_study, study_cost
+from evaluations.runs.services.run_estimates import (
+    most_cost_of_study,
+    most_cost_of_study_resume,
+    study_cost,
+)
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -143,10 +146,9 @@ def study_resume(request: MemberRequest, pk: int) -> HttpResponse:
     form = BudgetForm(request.POST)
     if not form.is_valid():
         raise BadInput(_("The budget must be an amount such as 12.50."))
-    check_cost(request, lambda: form.cleaned_data["budget"] or Decimal(0))
-    runs = services.resume_study(
-        get_study(pk), acting_user=request.user, budget=form.cleaned_data["budget"]
-    )
+    study, budget = get_study(pk), form.cleaned_data["budget"]
+    check_cost(request, lambda: most_cost_of_study_resume(study, budget))
+    runs = services.resume_study(study, acting_user=request.user, budget=budget)
     for run in runs:
         transaction.on_commit(partial(ask_for_work, run.pk))
     return redirect("runs:study", pk)
