@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0099_round_form_key'),
+        ('evaluations', '0102_work_refusals'),
     ]
 
     operations = [

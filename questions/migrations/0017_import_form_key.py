@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('questions', '0015_bank_version'),
+        ('questions', '0016_import_refusals'),
     ]
 
     operations = [
