@@ -159,7 +159,7 @@ def _most_cost_of(run: Run, jobs: QuerySet[Job]) -> Decimal:
     if dearest is None:
         some = jobs.filter(status=JobStatus.PENDING).select_related(*SHOWN).order_by("pk")[:SOME]
         dearest = max((call_for(run, job).most for job in some), default=Decimal(0))
-    cost = jobs.count() * dearest
+    cost: Decimal = jobs.count() * dearest
     if run.budget is None:
         return cost
     return min(cost, max(run.budget - money(run).exposed, Decimal(0)))
