@@ -13,15 +13,17 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Exists, Min, OuterRef, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from gradeapp.audit.hashing import link
+from gradeapp.audit.hashing import GENESIS, link
 from gradeapp.audit.models import Chain, Seal, Segment
+from gradeapp.audit.record import record
 from gradeapp.audit.signing import is_signed
 from gradeapp.audit.sources import Source, sources
+from gradeapp.audit.tags import Tag
 from gradeapp.common.leases import Lease
 
 LEASE = Lease("holder", "lease_until", None)
@@ -43,8 +45,19 @@ CLOCKS = timedelta(days=1)
 
 
 def seal_all(now: datetime | None = None) -> int:
-    """Seal what is not sealed yet, of every source; return how many rows."""
-    return sum(seal(source, now or timezone.now()) for source in sources())
+    """Seal what is not sealed yet, of every source; return how many rows.
+
+    Where one chain cannot be sealed, the others are first; then its error is raised.
+    """
+    sealed, errors = 0, []
+    for source in sources():
+        try:
+            sealed += seal(source, now or timezone.now())
+        except DatabaseError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
+    return sealed
 
 
 def seal(source: Source, now: datetime) -> int:
@@ -57,6 +70,7 @@ def seal(source: Source, now: datetime) -> int:
         return 0
     sealed, ended = 0, False
     try:
+        _set_back(rows)
         chain = rows.get()
         # What decides later on whether a row came late is not ahead of the database's clock.
         clock = rows.values_list(Now(), flat=True).get()
@@ -81,6 +95,22 @@ def seal(source: Source, now: datetime) -> int:
     finally:
         LEASE.release(rows, who)
     return sealed
+
+
+def _set_back(rows: QuerySet[Chain]) -> None:
+    """Set a chain whose end was moved past its last link back to that, and record it.
+
+    Nothing could be sealed else, and ``verify_audit`` names the entry: links may have been there.
+    """
+    chain = rows.get()
+    ends = Segment.objects.filter(chain=chain).order_by("-last").values_list("last", "head")
+    last, head = ends.first() or (0, GENESIS)
+    if (chain.position, chain.head) == (last, head):
+        return
+    with transaction.atomic():
+        if rows.filter(holder=chain.holder).update(position=last, head=head):
+            moved = {"chain": chain.name, "position": chain.position, "last": last}
+            record(Tag.CHAIN_SET_BACK, chain, actor=None, **moved)
 
 
 def _is_whole(chain: Chain, now: datetime, until: datetime) -> bool:

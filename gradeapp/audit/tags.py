@@ -36,6 +36,7 @@ class Tag(StrEnum):
     MANY_READS = "account.many_reads"
     READS_ACKNOWLEDGED = "account.reads_acknowledged"
     TRAIL_EXPORTED = "audit.exported"
+    CHAIN_SET_BACK = "audit.chain_set_back"
     SEGMENTS_REMOVED = "audit.segments_removed"
     QUESTIONS_IMPORTED = "questions.imported"
     QUESTIONS_UPLOADED = "questions.uploaded"

@@ -111,6 +111,7 @@ def verify(source: Source, kept: Mapping[int, str], now: datetime) -> Checked:
     _check_removed(source, checked, removed)
     _check_above(chain, checked)
     _check_kept(chain, checked, heads)
+    _check_set_back(checked)
     _check_unsealed(source, chain, checked, now)
     if source.signed:
         _check_copies(source, checked)
@@ -292,6 +293,16 @@ def _check_kept(chain: Chain, checked: Checked, heads: dict[int, str]) -> None:
             checked.note(f"link {position} was removed by retention and cannot be compared")
         else:
             checked.note(f"link {position}, whose hash was kept, is missing")
+
+
+def _check_set_back(checked: Checked) -> None:
+    """Note each time that the end of the chain was moved by hand, as the sealer recorded it."""
+    rows = AuditEntry.objects.filter(tag=Tag.CHAIN_SET_BACK, detail__chain=checked.chain)
+    for detail in rows.order_by("pk").values_list("detail", flat=True):
+        checked.note(
+            f"its end was moved to link {detail['position']} by hand, and set back to link"
+            f" {detail['last']}, the last one that was there"
+        )
 
 
 def _check_unsealed(source: Source, chain: Chain, checked: Checked, now: datetime) -> None:

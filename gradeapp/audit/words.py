@@ -43,6 +43,7 @@ TAGS: Words = {
     Tag.MANY_READS: ("Alert: many items read", "警报：大量读取"),
     Tag.READS_ACKNOWLEDGED: ("Alert on many reads acknowledged", "确认大量读取警报"),
     Tag.TRAIL_EXPORTED: ("Audit trail exported", "导出审计记录"),
+    Tag.CHAIN_SET_BACK: ("Moved end of a hash chain set back", "被移动的哈希链末端已复原"),
     Tag.SEGMENTS_REMOVED: ("Old audit entries removed", "清除过期审计记录"),
     Tag.QUESTIONS_IMPORTED: ("Questions imported", "导入试题"),
     Tag.QUESTIONS_UPLOADED: ("Questions uploaded", "上传试题文件"),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
 from evaluations.models import Mark, MarkChange
@@ -130,6 +131,19 @@ def test_a_chain_without_its_end_or_its_middle(trail: list[AuditEntry]) -> None:
     assert verified()[1]["broken"] == ["audit: links 3 to 3 are missing"]
     tampered("DELETE FROM audit_seal WHERE position > 3")
     assert "audit: links 3 to 5 are missing at the end" in verified()[1]["broken"]
+
+
+def test_a_chain_whose_end_was_moved_is_sealed_on_and_says_so(
+    trail: list[AuditEntry], lead: User
+) -> None:
+    """By the one UPDATE that triggers must allow; no sealing could follow it."""
+    Chain.objects.filter(name="audit").update(position=F("position") + 3, head="x")
+    assert "links 6 to 8 are missing at the end" in "; ".join(verified()[1]["broken"])
+    record(Tag.LOGIN, lead, actor=lead)
+    assert seal_all() == 2
+    assert seal_all() == 0
+    moved = "audit: its end was moved to link 8 by hand, and set back to link 5, the last one"
+    assert verified()[1]["broken"] == [f"{moved} that was there"]
 
 
 def test_a_chain_rewritten_from_a_changed_entry_on_differs_from_a_kept_hash(

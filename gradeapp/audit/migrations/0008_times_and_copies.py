@@ -20,6 +20,11 @@ NO_COPY = (
     "NOT EXISTS (SELECT 1 FROM audit_auditentry AS copied WHERE copied.at = NEW.at"
     " AND copied.signature = NEW.signature AND copied.signature <> '' AND copied.id <> NEW.id)"
 )
+# A chain whose end was moved past its last link can be set back to that, and no further.
+CHAIN_STANDS = before.CHAIN_GOES_ON.removesuffix(" AND NEW.position >= OLD.position") + (
+    " AND (NEW.position >= OLD.position OR NEW.position = COALESCE("
+    '(SELECT MAX(g."last") FROM audit_segment g WHERE g.chain_id = NEW.id), 0))'
+)
 SAME = {"postgresql": "{} IS NOT DISTINCT FROM {}", "sqlite": "{} IS {}"}
 # How far the clock of a web server or worker may be from that of the database, and how far one
 # time that was read from it may be from the next.
@@ -60,7 +65,7 @@ def guards(vendor):
             "keys": {("chain_id", "first"): "", ("chain_id", "last"): ""},
         },
         "audit_chain": {
-            "update": f"{before.CHAIN_GOES_ON} AND {looked}",
+            "update": f"{CHAIN_STANDS} AND {looked}",
             "insert": before.CHAIN_COMES + " AND NEW.looked_at IS NULL",
             "keys": {("name",): ""},
         },
