@@ -237,7 +237,7 @@ def test_the_last_response_goes_to_a_helper_as_a_check_does(
                 if slot == last:
                     break  # it stays at hand
                 give(slot.answer, person, ["1", "1", "1"], now=later(4))
-        worlds.append([*seen, told(teacher, made, later(5)), told(teacher, made, later(33))])
+        worlds.append([*seen, told(teacher, made, later(7)), told(teacher, made, later(33))])
         transaction.savepoint_rollback(before)
     assert worlds[0] == worlds[1]
     assert [told_[0] for told_ in worlds[0]] == [True, False, False]
@@ -315,7 +315,7 @@ def test_what_helpers_leave_of_what_was_at_hand_is_not_its_checks(
     assert (check.holder, check.passed_at) == (teacher, None), "at hand"
     mark_all(people[1:], made, soon_over)
     assert not ordinary(teacher, made).exists()
-    lose_passed(teacher, now=over)
+    lose_passed(now=over)
     check.refresh_from_db()
     assert (check.holder, check.marked) == (None, False)
     assert HelpOffer.objects.filter(answer=check.answer, teacher=teacher).exists()
@@ -442,7 +442,7 @@ def test_what_helpers_give_back_comes_back_with_the_checks_that_they_passed(
         sheet = take_sheet(made, person, responses=3, until=until, acting_user=person, now=later(2))
         gone = Slot.objects.filter(passed_with__isnull=False, planned=teacher)
         found |= set(gone.values_list("pk", flat=True))
-        lose_passed(teacher, now=later(2))
+        lose_passed(now=later(2))
         if how == "given back":
             return_sheet(sheet, acting_user=person, now=later(3))
     assert found
@@ -520,7 +520,7 @@ def test_what_is_given_back_before_its_check_is_lost_takes_nothing(
     assert not passed.exists()
 
 
-def test_what_a_teacher_has_at_hand_is_lost_when_they_let_it_go(
+def test_what_a_teacher_has_at_hand_is_lost_after_they_let_it_go(
     teacher: User, other_teacher: User
 ) -> None:
     """Nothing vanishes under their hands, and going round the queue keeps nothing in it."""
@@ -535,8 +535,9 @@ def test_what_a_teacher_has_at_hand_is_lost_when_they_let_it_go(
     assert asked_for(teacher, own_slot, address, now=later(5)) == own[0]
     assert claimed(teacher, made, later(5)) == own[0]
     assert skip(own[0], teacher, now=later(5))
-    assert asked_for(teacher, own_slot, address, now=later(5)) is None
-    assert not slots_open_to(teacher, made, now=later(5)).filter(pk=own[0].pk).exists()
+    for minute, is_open in ((5, True), (8, False)):
+        left = slots_open_to(teacher, made, now=later(minute)).filter(pk=own[0].pk)
+        assert left.exists() is is_open
 
 
 def test_a_check_is_passed_with_a_response_to_its_question(

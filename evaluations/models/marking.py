@@ -160,6 +160,11 @@ class Slot(models.Model):
             models.Index(
                 fields=["kind", "answer"], condition=models.Q(marked=False), name="slot_waiting"
             ),
+            models.Index(
+                fields=["passed_at"],
+                condition=models.Q(marked=False, passed_at__isnull=False),
+                name="slot_passed",
+            ),
         ]
 
     def __str__(self) -> str:

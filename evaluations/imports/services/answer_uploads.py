@@ -70,8 +70,14 @@ def take_answers(
     check_asked(setting, condition)
     options = {"model": model, "repeat": repeat}
     options |= {"setting": setting, "condition": condition}
-    by = {"acting_user": acting_user, "form_key": form_key}
-    return take_upload(uploads, source, **by, kind=ANSWERS, options=options)
+    return take_upload(
+        uploads,
+        source,
+        acting_user=acting_user,
+        form_key=form_key,
+        kind=ANSWERS,
+        options=options,
+    )
 
 
 def work_on_answers(batch_id: int, *, clock: Clock = timezone.now) -> bool:

@@ -34,7 +34,8 @@ _TAKEN = """COALESCE({slot}.holder_id <> %(teacher)s
     AND ({slot}.marked OR {slot}.lease_until > %(now)s), FALSE)"""
 # Whether it was passed by who took another slot then (``queue.passed``).
 _PASSED = """COALESCE(slot.passed_at <= %(now)s
-    AND (slot.holder_id IS NULL OR COALESCE(slot.lease_until <= %(now)s, FALSE))
+    AND (slot.holder_id IS NULL OR COALESCE(slot.lease_until <= %(now)s
+        AND slot.lease_until < slot.passed_at, FALSE))
     AND (slot.passed_by_id IS NULL OR EXISTS (SELECT 1 FROM evaluations_slot AS went
         WHERE went.id = slot.passed_with_id AND went.holder_id = slot.passed_by_id
         AND (went.marked OR went.lease_until > %(now)s))), FALSE)"""

@@ -50,11 +50,6 @@ MADE_FROM: Mapping[FinalRule, tuple[SlotKind, ...]] = {
     FinalRule.REFERENCE: (),
 }
 
-# Slots that their teacher has lost: who passed them has marked what they took then.
-LOST = Q(passed_with__marked=True, holder=None) & (
-    Q(passed_by=None) | Q(passed_with__holder=F("passed_by"))
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -128,8 +123,8 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
         case NeedsMark(slot=number) if number > scheme.planned_marks:
             kind = TEACHERS[number - 1]
             opened = [slot for slot in slots if slot.kind == kind]
-            waits = any(_waits_for_its_teacher(answer, slot) for slot in opened)
-            if not waits and _all_were_shown(answer, slots):
+            waits = any(_waits_for_its_teacher(answer, slot, now) for slot in opened)
+            if not waits and _all_were_shown(answer, slots, now):
                 _withdraw(opened)
                 kind = SlotKind.ARBITRATION
             return Step(opened=_open(answer, kind))
@@ -215,7 +210,7 @@ def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
     waiting = Q(kind__in=PLANNED) | Q(void_version=0, planned=None)
     put_back = Q(skipped_at__isnull=False) | Q(lease_until__lte=now) | Q(passed_at__isnull=False)
     again = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, void_version__gt=0)
-    unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD) | Q(LOST)
+    unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD) | lost(now)
     return BlindAnswer.objects.filter(
         Exists(slots.filter(marked=True)),
         ~Exists(slots.filter(waiting, ~unneeded, marked=False)),
@@ -277,7 +272,13 @@ def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
     return slot if made else None
 
 
-def _waits_for_its_teacher(answer: BlindAnswer, slot: Slot) -> bool:
+def lost(now: datetime) -> Q:
+    """Slots that their teacher has lost for good, alone or to who marked what they took then."""
+    with_it = Q(passed_with__marked=True, passed_with__holder=F("passed_by"))
+    return Q(holder=None) & (Q(passed_by=None, passed_at__lte=now) | with_it)
+
+
+def _waits_for_its_teacher(answer: BlindAnswer, slot: Slot, now: datetime) -> bool:
     """Whether somebody has the slot at hand, or is in the round for whom it is planned.
 
     Not what they lost to others who passed it and have marked since.
@@ -287,10 +288,10 @@ def _waits_for_its_teacher(answer: BlindAnswer, slot: Slot) -> bool:
     if slot.planned_id is None:
         return False
     planned = answer.round.pool.filter(teacher=slot.planned_id, left_at=None)
-    return planned.exists() and not Slot.objects.filter(LOST, pk=slot.pk).exists()
+    return planned.exists() and not Slot.objects.filter(lost(now), pk=slot.pk).exists()
 
 
-def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
+def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot], now: datetime) -> bool:
     """Whether no teacher is left for one more mark who would not know that it is one.
 
     They were shown the response while a planned mark of it was missing (``HelpOffer``), lost it to
@@ -302,7 +303,7 @@ def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
     pool = answer.round.pool.filter(left_at=None)
     left = set(pool.values_list("teacher", flat=True)) - roles
     shown = HelpOffer.objects.filter(answer=answer, teacher__in=left)
-    if not answer.slots.filter(LOST, marked=False).exists():
+    if not answer.slots.filter(lost(now), marked=False).exists():
         shown = shown.filter(extra=False)
     return shown.count() == len(left)
 

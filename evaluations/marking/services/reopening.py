@@ -139,8 +139,10 @@ def leave_plans(taken: Sequence[int]) -> None:
     These go into the plan of who took them, so that they leave that of their teacher.
     """
     for some in batches(taken):
-        gone = Slot.objects.filter(passed_with__in=some, passed_by=F("passed_with__holder"))
-        gone.filter(marked=False).update(planned=None)
+        gone = Slot.objects.filter(passed_with__in=some, marked=False)
+        by_them = Q(passed_by=None) | Q(passed_by=F("passed_with__holder"))
+        # Whoever took back what was passed with it keeps both in their plan.
+        gone.filter(by_them).exclude(planned=F("passed_with__holder")).update(planned=None)
 
 
 def _withdraw(answers: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.desk.selectors.desk import OwnRound, own_rounds
-from evaluations.marking.desk.selectors.queue import free_for, slots_open_to
+from evaluations.marking.desk.selectors.queue import free_for, passed, slots_open_to
 from evaluations.marking.desk.sql import own_counts
 from evaluations.models import Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import LIVE
@@ -52,7 +52,9 @@ def home_rounds(teacher: User, now: datetime) -> list[HomeRound]:
     work = {str(key) for key in free.values_list("answer__round__public_id", flat=True).distinct()}
     # Not what another marked before: to who gets that, it is a response like the others.
     given = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
-    mine = Slot.objects.filter(given, holder=teacher, marked=False, void_version__gt=0)
+    mine = Slot.objects.filter(
+        given, ~passed(now), holder=teacher, marked=False, void_version__gt=0
+    )
     returned = _by_round(mine, "answer__round__public_id")
     # Not where the lease has ended: such a response may be taken by others at any time.
     at_hand = Q(slot__marked=True) | Q(slot__lease_until__gt=now)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Min, OuterRef, Q, QuerySet
 
 from evaluations.marking.services.showing import EXTRA
 from evaluations.models import HelpOffer, Mark, MarkingRound, MarkingSheet, Slot
@@ -58,16 +58,18 @@ def for_whom(teacher: User | int, now: datetime) -> Q:
     """
     planned = Q(planned=teacher, planned__isnull=False)
     shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher)
-    lost = passed(now) & (planned | Q(Exists(shown)))
+    held = Q(holder=teacher, holder__isnull=False)
+    lost = passed(now) & (planned | held | Q(Exists(shown)))
     return (planned | ~Q(kind__in=CHECK_KINDS)) & ~lost
 
 
 def passed(now: datetime) -> Q:
     """Slots that are lost by now to whom they were planned for, as somebody passed them.
 
-    What their teacher has at hand just then is lost when it is put aside or its lease ends.
+    What their teacher has at hand just then is lost some time after they let it go.
     """
-    return going(now) & Q(passed_at__lte=now) & SLOT.free(now)
+    before = Q(lease_until__lte=now, lease_until__lt=F("passed_at"))
+    return going(now) & Q(passed_at__lte=now) & (Q(holder=None) | before)
 
 
 def going(now: datetime) -> Q:

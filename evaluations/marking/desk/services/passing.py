@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from statistics import median
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from evaluations.marking.desk.selectors.queue import going, passed
 from evaluations.marking.desk.services.slot_order import Claimable, Half, lot
@@ -43,51 +43,83 @@ def pass_by(
     and for good: what vanishes or comes back together with it would be known. What is passed with
     many goes and comes back with them.
     """
-    for one in slots:
-        free = Slot.objects.filter(SLOT.free(now), ~going(now), pk=one.slot, marked=False)
-        free = free.filter(Exists(MarkingRound.objects.filter(OPEN, answers=OuterRef("answer_id"))))
-        before = free.select_related("answer__round").first()
-        if before is None:
+    passing = {one.slot: one.to_pass for one in slots}
+    free = Slot.objects.filter(SLOT.free(now), ~going(now), marked=False)
+    open_rounds = MarkingRound.objects.filter(OPEN, answers=OuterRef("answer_id"))
+    rows = free.filter(Exists(open_rounds), pk__in=passing).select_related("answer__round")
+    with_it: dict[int, int | None] = {}
+    pace: dict[int, float] = {}
+    for slot in sorted(rows, key=lambda row: list(passing).index(row.pk)):
+        round_id, question = slot.answer.round_id, slot.answer.question_id
+        if question not in with_it:
+            with_it[question] = _went_with(slot, helper, taken, now)
+            pace.setdefault(round_id, _seconds(helper, round_id))
+        went = with_it[question]
+        if went is None:
             continue
-        with_it = _went_with(before, helper, taken, now)
-        if with_it is None:
-            continue
-        if one.to_pass is Half.PARTNER:
+        if passing[slot.pk] is Half.PARTNER:
             PartnerPassed.objects.update_or_create(
-                slot=before, helper=helper, defaults={"passed_with": Slot(pk=with_it)}
+                slot=slot, helper=helper, defaults={"passed_with_id": went}
             )
             continue
-        at = now if many else now + _later(before, helper, with_it)
+        at = now if many else now + _later(slot, helper, pace[round_id], now)
         by = helper if many else None
-        free.update(passed_at=at, passed_with=with_it, passed_by=by)
+        same = free.filter(pk=slot.pk)
+        same.update(passed_at=at, passed_with=went, passed_by=by)
 
 
-def _later(slot: Slot, helper: User, with_it: int) -> timedelta:
-    """How long after the click a slot is lost: a drawn part of the time of *helper* for one."""
-    marks = recent_marks(helper.pk, slot.answer.round_id, RECENT)
+def _seconds(teacher: User, marking_round: int) -> float:
+    """How long *teacher* takes for one response of the round."""
+    marks = recent_marks(teacher.pk, marking_round, RECENT)
     times = [seconds for seconds, _at in marks if seconds]
-    usual = median(times) if len(times) >= LEAST_MARKS else USUAL_SECONDS
-    drawn = lot(slot.answer.round.lots_seed, helper.pk, "later", slot.pk, with_it)
+    return median(times) if len(times) >= LEAST_MARKS else USUAL_SECONDS
+
+
+def _later(slot: Slot, teacher: User, pace: float, now: datetime) -> timedelta:
+    """How long after *now* a slot is lost: a drawn part of the seconds of *teacher* for one."""
+    drawn = lot(slot.answer.round.lots_seed, teacher.pk, "later", slot.pk, now.isoformat())
     part = SOONEST + (1 - SOONEST) * int.from_bytes(drawn[:8], "big") / 2**64
     longest = timedelta(minutes=slot.answer.round.lease_minutes) / 2
-    return min(longest, timedelta(seconds=usual * part))
+    return min(longest, timedelta(seconds=pace * part))
 
 
-def lose_passed(teacher: User | None = None, *, now: datetime) -> None:
-    """Take from *teacher*, or from all, what others passed, before they see or ask for anything.
+def later_again(slot: Slot, teacher: User, *, now: datetime) -> None:
+    """Let *slot*, which *teacher* lets go, be lost a drawn time from now on if it was passed.
+
+    They had it at hand, so nobody could take it; gone at that moment it would be known.
+    """
+    at = now + _later(slot, teacher, _seconds(teacher, slot.answer.round_id), now)
+    Slot.objects.filter(pk=slot.pk, passed_at__isnull=False, passed_by=None).update(passed_at=at)
+
+
+def lose_passed(*, now: datetime) -> None:
+    """Free what is lost by now to its teacher, as ``passed`` says; the worker's clock does it.
 
     It has no holder then and stands at its place in the queue, as what others took and gave back.
+    What a lease has left behind is lost later (``later_again``), and what came back with a sheet
+    that has ended does not go with its responses again.
     """
+    rows = Slot.objects.filter(passed_at__isnull=False, marked=False)
+    rows.filter(~going(now), passed_by__isnull=False).update(**NOT_PASSED)
+    rows = rows.select_related("answer__round", "holder")
+    lapsed = rows.filter(passed_by=None, lease_until__lte=now, lease_until__gte=F("passed_at"))
+    for slot in lapsed.filter(answer__round__status=RoundStatus.OPEN):
+        if slot.holder is not None:
+            later_again(slot, slot.holder, now=now)
     something = Q(holder__isnull=False) | Q(skipped_at__isnull=False)
     lost = Slot.objects.filter(something, passed(now), marked=False)
-    if teacher is not None:
-        lost = lost.filter(Q(planned=teacher) | Q(holder=teacher))
-    for slot in lost.select_related("answer__round"):
+    for slot in rows.filter(something, passed(now)):
         with transaction.atomic():
             lock_answers([slot.answer_id])  # first, as a save does
             same = lost.filter(pk=slot.pk, holder=slot.holder_id)
             if same.update(**SLOT.released(), skipped_at=None) and slot.holder_id:
                 note_shown([(slot, slot.holder_id)], now)
+
+
+def keep_what_waits(marking_round: MarkingRound, *, now: datetime) -> None:
+    """Leave what is not lost yet with its teacher when the round pauses: nobody takes any then."""
+    slots = Slot.objects.filter(answer__round=marking_round, passed_by=None, marked=False)
+    slots.filter(~passed(now), passed_at__isnull=False).update(**NOT_PASSED)
 
 
 def bring_back(taken: int, helper: int, *, now: datetime, **fields: datetime) -> None:

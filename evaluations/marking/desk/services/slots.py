@@ -14,7 +14,7 @@ from evaluations.marking.desk.selectors.queue import for_whom, free_for, going, 
 from evaluations.marking.desk.services.passing import (
     NOT_PASSED,
     bring_back,
-    lose_passed,
+    later_again,
     pass_by,
 )
 from evaluations.marking.desk.services.slot_order import (
@@ -44,7 +44,6 @@ def claim_next(
     (``pass_by``); *many* is whether this response is taken with others at once, for a sheet. With
     the first one of others, own checks that would come too soon are given up.
     """
-    lose_passed(teacher, now=now)
     if round is not None and (slot := _claim_own(teacher, round, now)):
         return slot
     on_the_way: list[Claimable] = []
@@ -79,7 +78,6 @@ def claim_ahead(slot: Slot, teacher: User, *, now: datetime) -> Slot | None:
     takes no response from others before they can turn to it. One that is never
     turned to returns when its lease ends. The next claim gives the same response.
     """
-    lose_passed(teacher, now=now)
     marking_round = slot.answer.round
     if ahead := _claim_own(teacher, marking_round, now, but=slot.answer_id):
         return ahead
@@ -121,13 +119,14 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     before = Slot.objects.select_related("answer__round").filter(pk=slot).first()
     if before is None:
         return False
-    if before.passed_at is None or before.passed_at <= now:
-        given |= NOT_PASSED
     if before.planned_id == teacher.pk and before.holder_id in (None, teacher.pk):
         return bool(_unless_taken(lambda: free.update(**given)))
     with transaction.atomic():
         lock_answers([before.answer_id])  # first, as a save does
         same = free.filter(holder=before.holder_id)
+        shown = HelpOffer.objects.filter(answer=before.answer_id, teacher=teacher).exists()
+        if before.planned_id != teacher.pk and not shown:
+            given |= NOT_PASSED  # whoever would lose it is another
         if not _unless_taken(lambda: same.update(**given)):
             return False
         if before.holder_id is not None and before.holder_id != teacher.pk:
@@ -169,6 +168,7 @@ def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
         if not SLOT.release(row, teacher, skipped_at=now):
             return False
         bring_back(slot.pk, teacher.pk, now=now, skipped_at=now)
+        later_again(slot, teacher, now=now)
     note_shown([(slot, teacher.pk)], now)
     return True
 
@@ -181,7 +181,6 @@ def asked_for(
     A response whose lease has ended is theirs as long as nobody takes it, and is held anew by being
     asked for. Else they could ask again and again which ones are gone.
     """
-    lose_passed(teacher, now=now)
     slot = find(teacher, answer)
     if slot is None or slot.marked or slot.lease_until is None or slot.lease_until > now:
         return slot

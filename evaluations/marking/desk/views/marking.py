@@ -40,7 +40,6 @@ from evaluations.marking.desk.services.marking import (
     last_marked,
     save_mark,
 )
-from evaluations.marking.desk.services.passing import lose_passed
 from evaluations.models import MarkingRound, Slot
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, closed_to, requires
@@ -56,7 +55,6 @@ Find = Callable[[User, UUID], Slot | None]
 @requires(Capability.MARK)
 def home(request: MemberRequest) -> HttpResponse:
     """The teacher's open rounds with own counts, and the finished ones."""
-    lose_passed(request.user, now=timezone.now())
     context = {
         "rounds": home_rounds(request.user, timezone.now()),
         "finished": finished_rounds(request.user),
@@ -209,7 +207,6 @@ def _draft(given: Given) -> dict[str, object]:
 
 
 def _round(request: MemberRequest, round_id: UUID) -> MarkingRound:
-    lose_passed(request.user, now=timezone.now())
     marking_round = own_round(request.user, round_id)
     if marking_round is None:
         raise NotFound(_("There is no such round."))

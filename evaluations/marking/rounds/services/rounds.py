@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from evaluations.facts.answer_facts import record_finals
 from evaluations.facts.looks import refuse_who_knows, refuse_who_looked
+from evaluations.marking.desk.services.passing import keep_what_waits
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, NO_KEY, MadeBy, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_deadline
@@ -78,13 +80,16 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
         record(Tag.ROUND_OPENED, marking_round, actor=acting_user, **detail)
 
 
-def pause_round(marking_round: MarkingRound, *, acting_user: User | None) -> None:
+def pause_round(
+    marking_round: MarkingRound, *, acting_user: User | None, now: datetime | None = None
+) -> None:
     """Give nothing out and save nothing until it is resumed; what is typed is kept as drafts.
 
     Raises Conflict unless the round is open.
     """
     with transaction.atomic():
         _change(marking_round, (RoundStatus.OPEN,), RoundStatus.PAUSED)
+        keep_what_waits(marking_round, now=now or timezone.now())
         record(Tag.ROUND_PAUSED, marking_round, actor=acting_user)
 
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
+from django.db.models import Q
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.desk.selectors.desk import WHOLE
+from evaluations.marking.desk.selectors.queue import passed
 from evaluations.marking.desk.services.mark_rows import (
     GivenMark,
     check_given,
@@ -20,7 +22,6 @@ from evaluations.marking.desk.services.mark_rows import (
     same_content,
 )
 from evaluations.marking.desk.services.marking import check_revisable, save_mark
-from evaluations.marking.desk.services.passing import lose_passed
 from evaluations.marking.desk.services.slots import renew
 from evaluations.marking.sheets.rules.sheet_reader import SheetFault, read_sheet
 from evaluations.marking.sheets.rules.sheet_rows import (
@@ -125,8 +126,7 @@ def hold_rows(sheet: MarkingSheet, rows: Sequence[FilledRow], *, now: datetime) 
 
     A sheet that has ended holds nothing; what is asked for is held anew, as at the desk.
     """
-    lose_passed(sheet.teacher, now=now)
-    for slot in _slots(sheet, rows).values():
+    for slot in _slots(sheet, rows, now).values():
         if not slot.marked and slot.lease_until is not None and slot.lease_until <= now:
             renew(slot, sheet.teacher, now=now)
 
@@ -146,7 +146,7 @@ def check_rows(
     holds or marked, no second row for it, no mark that a lead must not see yet, cells that can
     be read, a mark that fits, and that no newer mark stands against it.
     """
-    slots = _slots(sheet, rows)
+    slots = _slots(sheet, rows, now)
     marks = _current_marks([slot.pk for slot in slots.values()])
     unseen = _unseen(sheet, marks.values(), acting_user)
     checked, lines = [], dict[str, int]()
@@ -290,10 +290,11 @@ def _known_flags() -> dict[str, str]:
     }
 
 
-def _slots(sheet: MarkingSheet, rows: Sequence[FilledRow]) -> dict[str, Slot]:
+def _slots(sheet: MarkingSheet, rows: Sequence[FilledRow], now: datetime) -> dict[str, Slot]:
     """What the sheet's teacher holds or has marked in its round, of the responses in *rows*."""
     named = {public_id for row in rows if (public_id := _as_uuid(row.response))}
     slots = Slot.objects.filter(
+        Q(marked=True) | ~passed(now),
         answer__round=sheet.round,
         holder=sheet.teacher,
         answer__public_id__in=named,
