@@ -9,6 +9,7 @@ import pytest
 from evaluations.marking.desk.selectors.desk import own_progress, own_slot
 from evaluations.marking.desk.selectors.queue import slots_open_to
 from evaluations.marking.desk.services.leaving import take_out
+from evaluations.marking.desk.services.passing import lose_passed
 from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
@@ -168,7 +169,7 @@ def test_what_helpers_leave_of_returned_marks_is_not_the_third_ones(
     for person in others:
         while slot := claim_next(person, round=made, now=later(7)):
             give(slot.answer, person, HIGH, now=later(7))
-    left = what_is_left(who, made, later(8))
+    left = what_is_left(who, made, later(10))
     assert not thirds & left
     finalize_due(made, now=later(99))
     decided = made.answers.filter(pk__in=thirds, final=None)
@@ -189,8 +190,9 @@ def test_the_only_one_who_can_give_a_third_mark_loses_it_as_any_response(
         assert skip(slot, who, now=later(3))
     for person in others:
         assert claim_next(person, round=made, now=later(60)) is None
-    assert claim_next(who, round=made, now=later(61)) is None
-    finalize_due(made, now=later(62))
+    assert claim_next(who, round=made, now=later(63)) is None
+    lose_passed(now=later(63))
+    finalize_due(made, now=later(63))
     assert set(answer.slots.filter(marked=False).values_list("kind", flat=True)) == {
         SlotKind.ARBITRATION
     }
@@ -201,10 +203,10 @@ def test_what_was_passed_can_be_given_by_somebody_else(people: list[User], lead:
     assert skip(claimed(who, made, later(2)), who, now=later(3))
     for person in (first, _second):
         assert claim_next(person, round=made, now=later(4)) is None
-    assert claim_next(who, round=made, now=later(5)) is None
-    finalize_due(made, now=later(6))
-    assert claimed(other, made, later(7)).kind == SlotKind.THIRD
-    give(answer, other, HIGH, now=later(8))
+    assert claim_next(who, round=made, now=later(7)) is None
+    finalize_due(made, now=later(7))
+    assert claimed(other, made, later(8)).kind == SlotKind.THIRD
+    give(answer, other, HIGH, now=later(9))
     answer.refresh_from_db()
     assert answer.final is not None
 
