@@ -15,6 +15,14 @@ from gradeapp.common.refusals import BadInput, Conflict
 LONGEST_NOTES = 20_000
 
 
+def check_length(text: str) -> None:
+    """Raise BadInput for marking notes that are longer than a page of them can be."""
+    if len(text) > LONGEST_NOTES:
+        raise BadInput(
+            _("Marking notes can have at most %(most)s characters.") % {"most": LONGEST_NOTES}
+        )
+
+
 def write_marking_notes(
     marking_round: MarkingRound, text: str, *, to_judge: bool, seen: int, acting_user: User | None
 ) -> MarkingNotes | None:
@@ -26,10 +34,7 @@ def write_marking_notes(
     version meanwhile.
     """
     text = text.strip()
-    if len(text) > LONGEST_NOTES:
-        raise BadInput(
-            _("Marking notes can have at most %(most)s characters.") % {"most": LONGEST_NOTES}
-        )
+    check_length(text)
     with transaction.atomic():
         locked = MarkingRound.objects.select_for_update().get(pk=marking_round.pk)
         if locked.status == RoundStatus.CLOSED:

@@ -12,6 +12,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from evaluations.marking.rounds.selectors.round_choice import NO_SEEDS, ResponseChoice, SeedWish
+from evaluations.marking.rounds.services.marking_notes import check_length
 from evaluations.marking.rules.blinding import names_model
 from evaluations.marking.rules.seed_answers import DEFAULT_CADENCE, Cadence
 from evaluations.marking.rules.tolerance import tolerance
@@ -127,6 +128,7 @@ def check_settings(settings: RoundSettings, now: datetime | None) -> None:
     if not 0 < len(settings.name.strip()) <= LONGEST_NAME:
         raise BadInput(_("Enter a name of 1 to 100 characters for the round."))
     check_name_is_plain(settings.name.strip())
+    check_length(settings.marking_notes.strip())
     _check_numbers(settings)
     every = (settings.cadence.first_every, settings.cadence.later_every)
     wished = (settings.seeds.taken, settings.seeds.premarked)

@@ -147,6 +147,7 @@ def test_a_task_may_have_a_tolerance_of_its_own(teacher: User, other_teacher: Us
         ({"seeds": SeedWish(premarked=-1)}, "0 to 20 seed answers"),
         ({"point_tolerance": Decimal(-1)}, "the tolerance at least 0 points"),
         ({"task_tolerances": {1: Decimal("NaN")}}, "the tolerance at least 0 points"),
+        ({"marking_notes": "x" * 20_001}, "at most 20000 characters"),
     ],
 )
 def test_settings_that_could_not_work_are_refused(
