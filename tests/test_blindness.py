@@ -60,6 +60,8 @@ from tests.evaluations.review_world import items_of, review_of, say, taken, wron
 pytestmark = pytest.mark.django_db
 CANARY = re.compile(rb"canary", re.IGNORECASE)
 TOKEN = re.compile(rb'(csrfmiddlewaretoken" value="|x-csrftoken": "|csrfToken":\s*")[^"]+')
+# The key of a form that makes something is random (version 4); that of a mark is not (5).
+FORM_KEY = re.compile(rb'(name="key" value=")[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}')
 WRITES = re.compile(r'(?:INSERT INTO|UPDATE|DELETE FROM) "?(\w+)')
 HTMX = {"HX-Request": "true"}
 CHANGING = {"Date", "Expires", "Set-Cookie"}
@@ -243,7 +245,7 @@ def look(client: Client, address: str, headers: dict[str, str]) -> tuple[int, by
 
 
 def masked(body: bytes) -> bytes:
-    return TOKEN.sub(rb"\1", body)
+    return FORM_KEY.sub(rb"\1", TOKEN.sub(rb"\1", body))
 
 
 def written(queries: CaptureQueriesContext) -> list[str]:

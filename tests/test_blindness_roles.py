@@ -116,7 +116,10 @@ def everywhere(
         reset_queries()  # the log holds 9,000 statements, and a full one captures nothing more
         with CaptureQueriesContext(connection) as queries:
             answer = look(client, address, {})
-        assert not written(queries), f"GET {address} writes {written(queries)}"
+        changed = set(written(queries))
+        if address.startswith("/marking/responses/"):
+            changed -= {"evaluations_slot"}  # a response whose lease has ended is held anew
+        assert not changed, f"GET {address} writes {changed}"
         assert not CANARY.search(answer[1] + answer[2].replace(address.encode(), b"")), address
         seen["GET", address] = (*answer, len(queries))
         if not posts or address == "/logout/":

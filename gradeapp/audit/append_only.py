@@ -79,9 +79,9 @@ def near_clock(vendor: str, column: str, earliest: str, latest: str) -> str:
     *earliest* and *latest* are what to add to the clock, like ``-10 minutes``.
     """
     if vendor == "postgresql":
-        first, last = (f"clock_timestamp() + interval '{shift}'" for shift in (earliest, latest))
+        first, last = (f"clock_timestamp() + interval '{by}'" for by in (earliest, latest))
         return f"{column} BETWEEN {first} AND {last}"
-    first, last = (f"julianday('now', '{shift}')" for shift in (earliest, latest))
+    first, last = (f"julianday('now', '{by}')" for by in (earliest, latest))
     # A text that begins with a year: SQLite takes numbers and words for times too.
     return (
         f"julianday({column}) BETWEEN {first} AND {last} AND typeof({column}) = 'text'"

@@ -128,10 +128,10 @@ def _seen(source: Source, until: datetime) -> int:
     key counts until another one comes, which is then sealed one pass later.
     """
     at = source.at
-    lately = source.rows.filter(**{f"{at}__gte": until - LATEST}).aggregate(lowest=Min("pk"))
+    recent = source.rows.filter(**{f"{at}__gte": until - LATEST}).aggregate(lowest=Min("pk"))
     old = source.rows.filter(**{f"{at}__lt": until - LATEST})
-    if lately["lowest"] is not None:
-        old = old.filter(pk__lt=lately["lowest"])
+    if recent["lowest"] is not None:
+        old = old.filter(pk__lt=recent["lowest"])
     return old.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 

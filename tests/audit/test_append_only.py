@@ -243,10 +243,14 @@ def copied(table: str, **values: str) -> str:
     return COPY.format(table=table, names=names, chosen=", ".join(chosen.values()))
 
 
-def test_no_row_is_inserted_with_another_time_or_a_far_key_or_as_a_copy(lead: User) -> None:
-    record(Tag.RUN_STARTED, lead, actor=lead)
+def test_no_row_is_inserted_with_another_time_or_a_far_key_or_as_a_copy(
+    lead: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changed()
     now = timezone.now()
+    with monkeypatch.context() as patched:
+        patched.setattr(timezone, "now", lambda: now - timedelta(minutes=30))
+        record(Tag.RUN_STARTED, lead, actor=lead)
     history, trail = "evaluations_markchange", "audit_auditentry"
     times = [f"'{stored(now + timedelta(days=days))}'" for days in (-40, 400)]
     if connection.vendor == "sqlite":
