@@ -249,7 +249,7 @@ def test_in_a_pause_nobody_passes_a_check(
     """Nobody takes a response then, whether the round is paused or who helps out."""
     made = small_round([teacher, other_teacher, third_teacher], 12)
     with_checks(made, teacher, 2, 3)
-    pause_teacher(made, third_teacher, reason="tea", acting_user=lead)
+    pause_teacher(made, third_teacher, reason="tea", acting_user=lead, now=NOW)
     assert claim_next(third_teacher, round=made, now=SOON) is None
     MarkingRound.objects.filter(pk=made.pk).update(status=RoundStatus.PAUSED)
     made.refresh_from_db()
@@ -520,24 +520,32 @@ def test_what_is_given_back_before_its_check_is_lost_takes_nothing(
     assert not passed.exists()
 
 
-def test_what_a_teacher_has_at_hand_is_lost_after_they_let_it_go(
+def test_what_a_teacher_has_at_hand_is_theirs_until_somebody_helps_again(
     teacher: User, other_teacher: User
 ) -> None:
-    """Nothing vanishes under their hands, and going round the queue keeps nothing in it."""
+    """Let go, nothing vanishes while nobody takes a response, in the night for instance."""
     made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
     own = with_checks(made, teacher, 0)
-    while own[0].passed_at is None:
-        slot = claimed(other_teacher, made, later(1))
-        give(slot.answer, other_teacher, ["1", "1", "1"], now=later(1))
-        own[0].refresh_from_db()
+    help_until_passed(own[0], other_teacher, made, 1)
     assert claimed(teacher, made, later(1)) == own[0]
     address = own[0].answer.public_id
     assert asked_for(teacher, own_slot, address, now=later(5)) == own[0]
     assert claimed(teacher, made, later(5)) == own[0]
     assert skip(own[0], teacher, now=later(5))
-    for minute, is_open in ((5, True), (8, False)):
-        left = slots_open_to(teacher, made, now=later(minute)).filter(pk=own[0].pk)
-        assert left.exists() is is_open
+    lose_passed(now=later(400))
+    left = slots_open_to(teacher, made, now=later(400)).filter(pk=own[0].pk)
+    assert left.exists()
+    help_until_passed(own[0], other_teacher, made, 400)
+    assert not slots_open_to(teacher, made, now=later(403)).filter(pk=own[0].pk).exists()
+
+
+def help_until_passed(slot: Slot, helper: User, made: MarkingRound, minute: float) -> None:
+    """*helper* marks one response after the other until *slot* was passed with the last one."""
+    slot.refresh_from_db()
+    while slot.passed_at is None:
+        given = claimed(helper, made, later(minute))
+        give(given.answer, helper, ["1", "1", "1"], now=later(minute))
+        slot.refresh_from_db()
 
 
 def test_a_check_is_passed_with_a_response_to_its_question(
@@ -593,8 +601,8 @@ def test_of_what_helpers_took_no_response_comes_again(
     mark_all(helpers, made, later(2))
     assert not ordinary(teacher, made).exists()
     for person in helpers:
-        return_marks(made, person, EVERYTHING, to_others=False, acting_user=lead, now=later(3))
-    assert not seen & met_again(teacher, made, later(4))
+        return_marks(made, person, EVERYTHING, to_others=False, acting_user=lead, now=later(6))
+    assert not seen & met_again(teacher, made, later(7))
 
 
 def test_who_gets_a_response_that_another_marked_sees_nothing_of_it(

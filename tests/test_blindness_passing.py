@@ -14,12 +14,16 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluations.marking.desk.selectors.queue import passed
+from evaluations.marking.desk.selectors.queue import passed, slots_open_to
+from evaluations.marking.desk.services.leaving import take_out
 from evaluations.marking.desk.services.passing import lose_passed
-from evaluations.marking.desk.services.slots import claim_next, skip
+from evaluations.marking.desk.services.slots import claim_next, skip, take
 from evaluations.marking.desk.sql import own_counts
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
+from evaluations.marking.monitoring.services.monitoring import pause_teacher
+from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
-from evaluations.marking.rounds.services.rounds import pause_round
+from evaluations.marking.rounds.services.rounds import add_teachers, pause_round
 from evaluations.marking.sheets.services.marking_sheets import return_sheet, take_sheet
 from evaluations.models import MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import SlotKind
@@ -36,6 +40,7 @@ from tests.evaluations.marking_world import (
     planned_pair,
     small_round,
 )
+from tests.factories import make_rubric
 from tests.test_blindness_checks import repeat_of
 from tests.test_blindness_helping import APART, EVERYTHING, mark_all, with_checks
 
@@ -144,8 +149,6 @@ def test_what_is_let_go_is_not_lost_at_that_moment(teacher: User, other_teacher:
             with CaptureQueriesContext(connection) as of_claim:
                 claim_next(teacher, round=made, now=later(20))
             statements.append((len(of_skip), len(of_claim)))
-            target.refresh_from_db()
-            assert (target.passed_at is not None) == is_check
     assert statements[0] == statements[1]
 
 
@@ -170,18 +173,88 @@ def test_a_third_mark_that_somebody_passed_comes_back_to_who_put_it_aside_since(
     assert claimed(second, made, later(10)) == third
 
 
-def test_in_a_pause_nothing_is_lost(teacher: User, other_teacher: User, lead: User) -> None:
-    """Nobody takes a response then, so what waits to be lost stays with its teacher."""
+def one_passed(made: MarkingRound, teacher: User, helper: User) -> Slot:
+    """A check of *teacher* that *helper* has passed, and that is not lost yet in the next seconds.
+
+    The helper has the response at hand that they took then.
+    """
+    waiting = Slot.objects.filter(passed_at__gt=later(1), planned=teacher)
+    for _n in range(30):
+        slot = claimed(helper, made, later(1))
+        if check := waiting.first():
+            return check
+        mark(slot, helper, 1)
+    raise AssertionError("no check was passed")
+
+
+@pytest.mark.parametrize("who", ["round", "helper", "helper for good"])
+def test_nothing_is_lost_while_nobody_can_take_a_response(
+    who: str, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """What waits to be lost stays with its teacher."""
     made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
     with_checks(made, teacher, *range(0, 10, 2))
+    one_passed(made, teacher, other_teacher)
     waiting = Slot.objects.filter(passed_at__isnull=False, planned=teacher)
-    while not waiting.exists():
-        mark(claimed(other_teacher, made, later(1)), other_teacher, 1)
+    if who == "round":
+        pause_round(made, acting_user=lead, now=later(1))
+    elif who == "helper":
+        pause_teacher(made, other_teacher, reason="tea", acting_user=lead, now=later(1))
+    else:
+        take_out(made, other_teacher, acting_user=lead, now=later(1))
     before = own_counts(teacher.pk, later(1))
-    pause_round(made, acting_user=lead, now=later(1))
     lose_passed(now=later(30))
     assert own_counts(teacher.pk, later(30)) == before
     assert not waiting.exists()
+
+
+@pytest.mark.parametrize("at_hand", [True, False])
+@pytest.mark.parametrize("how", ["returned", "new rubric"])
+def test_what_is_not_lost_yet_stays_when_the_response_that_it_was_passed_with_comes_back(
+    how: str, at_hand: bool, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Its teacher may have it at hand: nothing vanishes there."""
+    made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
+    with_checks(made, teacher, *range(0, 10, 2))
+    check = one_passed(made, teacher, other_teacher)
+    if at_hand:
+        assert take(check.pk, teacher, until=later(40), now=later(1))
+    assert check.passed_with is not None
+    mark(check.passed_with, other_teacher, 1)
+    if how == "returned":
+        back = {"to_others": False, "acting_user": lead, "now": later(1)}
+        return_marks(made, other_teacher, EVERYTHING, **back)
+    else:
+        question = check.answer.question
+        make_rubric(question, (("all of it", "12"),))
+        every = {"scope": RemarkScope.ALL, "acting_user": lead, "now": later(1)}
+        use_new_rubric(made, question, **every)
+    lose_passed(now=later(10))
+    check.refresh_from_db()
+    assert check.planned == teacher
+    assert check in slots_open_to(teacher, made, now=later(10))
+
+
+def test_a_newcomer_gets_of_what_waits_to_be_lost_as_of_responses(
+    teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """How many their teacher gives up would tell that checks are among what they can have."""
+    told, helped = [], 1
+    for checks in ((0, 2, 4, 6, 8), ()):
+        with world():
+            made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
+            with_checks(made, teacher, *checks)
+            if checks:
+                one_passed(made, teacher, other_teacher)
+                helped = Slot.objects.filter(planned=teacher, holder=other_teacher).count()
+            else:
+                while Slot.objects.filter(planned=teacher, holder=other_teacher).count() < helped:
+                    mark(claimed(other_teacher, made, later(1)), other_teacher, 1)
+            left = slots_open_to(teacher, made, now=later(1)).filter(planned=teacher)
+            before = left.count()
+            add_teachers(made, [third_teacher], acting_user=None, now=later(1))
+            told.append(before - left.count())
+    assert told[0] == told[1]
 
 
 def test_what_came_back_with_a_sheet_does_not_go_again_with_one_of_its_responses(

@@ -257,7 +257,7 @@ def test_who_leaves_does_not_decide_what_was_returned_to_them(
     give(answer, teacher, "3")
     slot = answer.slots.get(holder=teacher)
     with transaction.atomic():
-        reopen_slots([slot], {slot.pk: teacher.pk})
+        reopen_slots([slot], {slot.pk: teacher.pk}, now=timezone.now())
     person = also(teacher, [Role.LEAD])
     client = logged_in(person)
     assert client.post(f"/marking/rounds/{made.public_id}/leave/").status_code == 302

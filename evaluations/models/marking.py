@@ -88,7 +88,7 @@ class Slot(models.Model):
     teacher; None where that was the teacher. A check, or one mark more than planned, has
     ``passed_at`` when another teacher, who helped out, came to it and could not take it because of
     what it is: from then on, a little after they took ``passed_with``, it is lost to its teacher
-    unless they have it at hand. Where many were taken at once, on a sheet, ``passed_by`` is who
+    unless they claim it before. Where many were taken at once, on a sheet, ``passed_by`` is who
     took them, and it is lost as long as ``passed_with`` is theirs, at hand or marked.
     """
 

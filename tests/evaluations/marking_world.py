@@ -115,7 +115,7 @@ def marked_again(answer: BlindAnswer, teacher: User, points: Sequence[str]) -> M
     """The mark that *teacher* gives after the lead returned theirs."""
     slot = answer.slots.get(holder=teacher)
     with transaction.atomic():
-        reopen_slots([slot], {slot.pk: teacher.pk})
+        reopen_slots([slot], {slot.pk: teacher.pk}, now=later(3))
     return give(answer, teacher, points, now=later(3))
 
 

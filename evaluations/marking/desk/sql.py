@@ -34,8 +34,6 @@ _TAKEN = """COALESCE({slot}.holder_id <> %(teacher)s
     AND ({slot}.marked OR {slot}.lease_until > %(now)s), FALSE)"""
 # Whether it was passed by who took another slot then (``queue.passed``).
 _PASSED = """COALESCE(slot.passed_at <= %(now)s
-    AND (slot.holder_id IS NULL OR COALESCE(slot.lease_until <= %(now)s
-        AND slot.lease_until < slot.passed_at, FALSE))
     AND (slot.passed_by_id IS NULL OR EXISTS (SELECT 1 FROM evaluations_slot AS went
         WHERE went.id = slot.passed_with_id AND went.holder_id = slot.passed_by_id
         AND (went.marked OR went.lease_until > %(now)s))), FALSE)"""
@@ -91,7 +89,8 @@ _SAME_PLACE = """EXISTS (SELECT 1 FROM evaluations_slot AS beside
 # The last conditions stand on the slot's own row: PostgreSQL checks them again after a rival's
 # update.
 _CLAIM = f"""UPDATE evaluations_slot AS slot
-    SET holder_id = %(teacher)s, lease_until = %(until)s, skipped_at = NULL
+    SET holder_id = %(teacher)s, lease_until = %(until)s, skipped_at = NULL,
+        passed_at = NULL, passed_with_id = NULL, passed_by_id = NULL
     WHERE slot.id = COALESCE({", ".join(_CHOICES)})
     AND NOT slot.marked
     AND (slot.holder_id IS NULL OR slot.lease_until <= %(now)s OR ({_HELD}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Exists, F, OuterRef, Q, Subquery
 
@@ -16,6 +17,7 @@ from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import FinalRule
 from gradeapp.common.leases import SLOT
 
+NOT_PASSED = dict.fromkeys(("passed_at", "passed_with", "passed_by"))
 BATCH = 200
 TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 
@@ -52,6 +54,7 @@ def reopen_slots(
     planned: Mapping[int, int | None],
     *,
     with_decisions: bool = False,
+    now: datetime,
 ) -> Withdrawn:
     """Reopen marked *slots* of locked answers, each for the teacher in *planned* (by slot).
 
@@ -67,7 +70,7 @@ def reopen_slots(
     for some in batches([slot.pk for slot in slots]):
         counting = Mark.objects.counting().filter(slot__in=some)
         marks += counting.order_by("pk").values_list("pk", flat=True)
-    _void(slots, planned)
+    _void(slots, planned, now)
     finals: list[int] = []
     for some in batches(answers):
         with_final = BlindAnswer.objects.filter(pk__in=some, final__isnull=False).order_by("pk")
@@ -105,16 +108,14 @@ def _decisions(answers: Sequence[int]) -> list[Slot]:
     return found
 
 
-def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
+def _void(slots: Sequence[Slot], planned: Mapping[int, int | None], now: datetime) -> None:
     """No version so far counts any more; a decision stays with its lead until it is needed.
 
     What was not in the plan of its teacher, by helping out or as a third mark, gets a drawn place.
     """
     newest = Mark.objects.filter(slot=OuterRef("pk"), stale=False).order_by("-version")
     void = {"void_version": Subquery(newest.values("version")[:1])}
-    never = dict.fromkeys(
-        ("skipped_at", "passed_at", "passed_with", "passed_by", "revisable_until")
-    )
+    never = {**NOT_PASSED, "skipped_at": None, "revisable_until": None}
     free = {**SLOT.released(), **never, "marked": False}
     groups: dict[int | None, list[int]] = defaultdict(list)
     decisions: list[int] = []
@@ -125,7 +126,7 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
         (decisions if decided else groups[planned[slot.pk]]).append(slot.pk)
     for some in batches(decisions):
         Slot.objects.filter(pk__in=some).update(**void)
-    leave_plans([slot.pk for slot in slots])
+    leave_plans([slot.pk for slot in slots], now)
     for teacher, keys in groups.items():
         for some in batches(keys):
             Slot.objects.filter(pk__in=some).update(**void, **free, planned=teacher)
@@ -133,13 +134,15 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None]) -> None:
     Slot.objects.bulk_update(moved, ["order"], batch_size=BATCH)
 
 
-def leave_plans(taken: Sequence[int]) -> None:
+def leave_plans(taken: Sequence[int], now: datetime) -> None:
     """Take from everybody's plan what was passed by who took the slots *taken*.
 
-    These go into the plan of who took them, so that they leave that of their teacher.
+    These go into the plan of who took them, so that they leave that of their teacher. What is not
+    lost yet stays with its teacher, who may see it and claim it.
     """
     for some in batches(taken):
         gone = Slot.objects.filter(passed_with__in=some, marked=False)
+        gone.filter(passed_at__gt=now).update(**NOT_PASSED)
         by_them = Q(passed_by=None) | Q(passed_by=F("passed_with__holder"))
         # Whoever took back what was passed with it keeps both in their plan.
         gone.filter(by_them).exclude(planned=F("passed_with__holder")).update(planned=None)

@@ -249,7 +249,7 @@ class History(RuleBasedStateMachine):
         slot = self.answers[item].slots.get(kind=SlotKind.FIRST)
         if slot.marked:
             with transaction.atomic():
-                reopen_slots([slot], {slot.pk: slot.planned_id})
+                reopen_slots([slot], {slot.pk: slot.planned_id}, now=NOW)
 
     @rule(item=ITEM, total=TOTAL, readable=st.booleans(), released=st.booleans())
     def judge(self, item: int, total: int, readable: bool, released: bool) -> None:

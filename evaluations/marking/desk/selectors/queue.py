@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from django.db.models import Exists, F, Min, OuterRef, Q, QuerySet
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from evaluations.marking.services.showing import EXTRA
 from evaluations.models import HelpOffer, Mark, MarkingRound, MarkingSheet, Slot
@@ -66,10 +66,9 @@ def for_whom(teacher: User | int, now: datetime) -> Q:
 def passed(now: datetime) -> Q:
     """Slots that are lost by now to whom they were planned for, as somebody passed them.
 
-    What their teacher has at hand just then is lost some time after they let it go.
+    Nobody has them at hand: who claims one before that keeps it, as with a response.
     """
-    before = Q(lease_until__lte=now, lease_until__lt=F("passed_at"))
-    return going(now) & Q(passed_at__lte=now) & (Q(holder=None) | before)
+    return going(now) & Q(passed_at__lte=now)
 
 
 def going(now: datetime) -> Q:

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from evaluations.marking.desk.services.passing import keep_what_waits
 from evaluations.marking.services.finalizing import ask_the_lead, close_windows
 from evaluations.marking.services.reopening import lock_answers
 from evaluations.marking.services.showing import note_shown
@@ -53,6 +54,7 @@ def take_out(
                 _("%(name)s is not in this round, or it is not open.") % {"name": teacher},
                 code="left",
             )
+        keep_what_waits(marking_round, teacher, now=now)
         own = Slot.objects.filter(answer__round=marking_round)
         close_windows(own.filter(holder=teacher), now=now)
         held = own.filter(holder=teacher, marked=False)

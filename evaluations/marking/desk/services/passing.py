@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from statistics import median
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from evaluations.marking.desk.selectors.queue import going, passed
 from evaluations.marking.desk.services.slot_order import Claimable, Half, lot
 from evaluations.marking.desk.sql import recent_marks
-from evaluations.marking.services.reopening import lock_answers
+from evaluations.marking.services.reopening import NOT_PASSED, lock_answers
 from evaluations.marking.services.showing import note_shown
 from evaluations.models import Mark, MarkingRound, PartnerPassed, Slot
 from evaluations.models.vocabulary import RoundStatus
@@ -20,7 +20,6 @@ from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
 OPEN = Q(status=RoundStatus.OPEN)
-NOT_PASSED = dict.fromkeys(("passed_at", "passed_with", "passed_by"))
 # Of a helper who has marked less, nobody knows how fast they are.
 RECENT, LEAST_MARKS = 20, 3
 USUAL_SECONDS = 120.0
@@ -40,8 +39,9 @@ def pass_by(
     does not come to it again.
 
     What is passed with one response is lost a part of the time later that *helper* needs for one,
-    and for good: what vanishes or comes back together with it would be known. What is passed with
-    many goes and comes back with them.
+    and for good: what vanishes or comes back together with it would be known. Who claims it before
+    that keeps it, and the next one who helps comes to it anew once it is let go. What is passed
+    with many goes and comes back with them.
     """
     passing = {one.slot: one.to_pass for one in slots}
     free = Slot.objects.filter(SLOT.free(now), ~going(now), marked=False)
@@ -83,29 +83,15 @@ def _later(slot: Slot, teacher: User, pace: float, now: datetime) -> timedelta:
     return min(longest, timedelta(seconds=pace * part))
 
 
-def later_again(slot: Slot, teacher: User, *, now: datetime) -> None:
-    """Let *slot*, which *teacher* lets go, be lost a drawn time from now on if it was passed.
-
-    They had it at hand, so nobody could take it; gone at that moment it would be known.
-    """
-    at = now + _later(slot, teacher, _seconds(teacher, slot.answer.round_id), now)
-    Slot.objects.filter(pk=slot.pk, passed_at__isnull=False, passed_by=None).update(passed_at=at)
-
-
 def lose_passed(*, now: datetime) -> None:
     """Free what is lost by now to its teacher, as ``passed`` says; the worker's clock does it.
 
     It has no holder then and stands at its place in the queue, as what others took and gave back.
-    What a lease has left behind is lost later (``later_again``), and what came back with a sheet
-    that has ended does not go with its responses again.
+    What came back with a sheet that has ended does not go with its responses again.
     """
     rows = Slot.objects.filter(passed_at__isnull=False, marked=False)
     rows.filter(~going(now), passed_by__isnull=False).update(**NOT_PASSED)
-    rows = rows.select_related("answer__round", "holder")
-    lapsed = rows.filter(passed_by=None, lease_until__lte=now, lease_until__gte=F("passed_at"))
-    for slot in lapsed.filter(answer__round__status=RoundStatus.OPEN):
-        if slot.holder is not None:
-            later_again(slot, slot.holder, now=now)
+    rows = rows.select_related("answer__round")
     something = Q(holder__isnull=False) | Q(skipped_at__isnull=False)
     lost = Slot.objects.filter(something, passed(now), marked=False)
     for slot in rows.filter(something, passed(now)):
@@ -116,10 +102,17 @@ def lose_passed(*, now: datetime) -> None:
                 note_shown([(slot, slot.holder_id)], now)
 
 
-def keep_what_waits(marking_round: MarkingRound, *, now: datetime) -> None:
-    """Leave what is not lost yet with its teacher when the round pauses: nobody takes any then."""
+def keep_what_waits(
+    marking_round: MarkingRound, helper: User | None = None, *, now: datetime
+) -> None:
+    """Leave what is not lost yet with its teacher when the round, or *helper* alone, pauses.
+
+    They take nothing any more, so nothing goes as if they did.
+    """
     slots = Slot.objects.filter(answer__round=marking_round, passed_by=None, marked=False)
-    slots.filter(~passed(now), passed_at__isnull=False).update(**NOT_PASSED)
+    if helper is not None:
+        slots = slots.filter(passed_with__holder=helper)
+    slots.filter(passed_at__gt=now).update(**NOT_PASSED)
 
 
 def bring_back(taken: int, helper: int, *, now: datetime, **fields: datetime) -> None:

@@ -11,12 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
 from evaluations.marking.desk.selectors.queue import for_whom, free_for, going, passed
-from evaluations.marking.desk.services.passing import (
-    NOT_PASSED,
-    bring_back,
-    later_again,
-    pass_by,
-)
+from evaluations.marking.desk.services.passing import bring_back, pass_by
 from evaluations.marking.desk.services.slot_order import (
     Claimable,
     claimable_slots,
@@ -24,7 +19,7 @@ from evaluations.marking.desk.services.slot_order import (
     too_soon,
 )
 from evaluations.marking.desk.sql import claim_own, whole_slot
-from evaluations.marking.services.reopening import lock_answers
+from evaluations.marking.services.reopening import NOT_PASSED, lock_answers
 from evaluations.marking.services.showing import is_extra, note_shown
 from evaluations.models import HelpOffer, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
@@ -115,7 +110,7 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     """
     may_have = free_for(teacher, now) & for_whom(teacher, now)
     free = Slot.objects.filter(may_have, _in_open_round(), pk=slot, marked=False)
-    given = {**SLOT.given(teacher, until), "skipped_at": None}
+    given = {**SLOT.given(teacher, until), **NOT_PASSED, "skipped_at": None}
     before = Slot.objects.select_related("answer__round").filter(pk=slot).first()
     if before is None:
         return False
@@ -124,9 +119,6 @@ def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
     with transaction.atomic():
         lock_answers([before.answer_id])  # first, as a save does
         same = free.filter(holder=before.holder_id)
-        shown = HelpOffer.objects.filter(answer=before.answer_id, teacher=teacher).exists()
-        if before.planned_id != teacher.pk and not shown:
-            given |= NOT_PASSED  # whoever would lose it is another
         if not _unless_taken(lambda: same.update(**given)):
             return False
         if before.holder_id is not None and before.holder_id != teacher.pk:
@@ -168,7 +160,6 @@ def skip(slot: Slot, teacher: User, *, now: datetime) -> bool:
         if not SLOT.release(row, teacher, skipped_at=now):
             return False
         bring_back(slot.pk, teacher.pk, now=now, skipped_at=now)
-        later_again(slot, teacher, now=now)
     note_shown([(slot, teacher.pk)], now)
     return True
 
@@ -195,4 +186,4 @@ def renew(slot: Slot, teacher: User, *, now: datetime) -> bool:
     until = now + timedelta(minutes=slot.answer.round.lease_minutes)
     held = Slot.objects.filter(~passed(now), pk=slot.pk, holder=teacher, marked=False)
     shorter = held.filter(Q(lease_until=None) | Q(lease_until__lt=until))
-    return shorter.update(lease_until=until) == 1 or held.exists()
+    return shorter.update(lease_until=until, **NOT_PASSED) == 1 or held.exists()

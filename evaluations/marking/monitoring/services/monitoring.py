@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.facts.looks import note_round_taken
+from evaluations.marking.desk.services.passing import keep_what_waits
 from evaluations.marking.monitoring.rules.limits import LIMITS
 from evaluations.models import MarkingRound, RoundTeacher
 from evaluations.models.vocabulary import RoundStatus
@@ -23,7 +25,7 @@ LONGEST_REASON = 200
 
 
 def pause_teacher(
-    marking_round: MarkingRound, teacher: User, *, reason: str, acting_user: User
+    marking_round: MarkingRound, teacher: User, *, reason: str, acting_user: User, now: datetime
 ) -> None:
     """Give *teacher* nothing more in this round; what they have at hand they may still save.
 
@@ -39,6 +41,7 @@ def pause_teacher(
             raise Conflict(_("%(name)s is already paused.") % {"name": teacher}, code="paused")
         row.paused, row.paused_reason = True, reason
         row.save(update_fields=["paused", "paused_reason"])
+        keep_what_waits(marking_round, teacher, now=now)
         detail = {"teacher": teacher.username, "reason": reason}
         record(Tag.TEACHER_PAUSED, marking_round, actor=acting_user, **detail)
 

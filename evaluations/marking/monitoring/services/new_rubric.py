@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from evaluations.marking.desk.selectors.queue import passed
 from evaluations.marking.monitoring.selectors.new_rubric import (
     RemarkScope,
     answers_in_scope,
@@ -140,7 +141,7 @@ def _move(
         same = {slot.pk: slot.holder_id for slot in slots}
         # Before the marks are reopened: a third slot that somebody had at hand stays theirs.
         _release_held(some, now)
-        withdrawn = reopen_slots(slots, same, with_decisions=with_decisions)
+        withdrawn = reopen_slots(slots, same, with_decisions=with_decisions, now=now)
         marks, finals = marks + withdrawn.marks, finals + withdrawn.finals
         BlindAnswer.objects.filter(pk__in=some).update(rubric=newest)
     return Withdrawn(marks, finals)
@@ -152,7 +153,8 @@ def _release_held(answers: Sequence[int], now: datetime) -> None:
     Each is planned for who held it from then on, also where they were helping out and where it is
     a third mark: it comes back to them in the same way. They have been shown the response.
     """
-    held = Slot.objects.filter(answer__in=answers, marked=False, holder__isnull=False)
+    held = Slot.objects.filter(~passed(now), answer__in=answers, marked=False)
+    held = held.filter(holder__isnull=False)
     held.filter(kind=SlotKind.ARBITRATION).update(**SLOT.released())
     slots = list(held.exclude(kind=SlotKind.ARBITRATION))
     drafts = list(Draft.objects.filter(slot__answer__in=answers))
@@ -160,7 +162,7 @@ def _release_held(answers: Sequence[int], now: datetime) -> None:
         draft.content = {**draft.content, "points": [], "total": ""}
     Draft.objects.bulk_update(drafts, ["content"])
     _note_holders(held, now)
-    leave_plans([slot.pk for slot in slots if slot.planned_id != slot.holder_id])
+    leave_plans([slot.pk for slot in slots if slot.planned_id != slot.holder_id], now)
     places = draw_places(slots, {slot.pk: slot.holder_id for slot in slots})
     for slot in slots:
         slot.planned_id, slot.order = slot.holder_id, places.get(slot.pk, slot.order)

@@ -68,8 +68,8 @@ def return_marks(
         if to_others:
             planned |= _spread_over_others(marking_round, teacher, slots)
         planned_checks = {slot.pk: None if to_others else teacher.pk for slot in checks}
-        withdrawn = reopen_slots(slots, planned, with_decisions=choice.with_arbitrated)
-        withdrawn_checks = reopen_slots(checks, planned_checks)
+        withdrawn = reopen_slots(slots, planned, with_decisions=choice.with_arbitrated, now=now)
+        withdrawn_checks = reopen_slots(checks, planned_checks, now=now)
         record(
             Tag.MARKS_RETURNED,
             marking_round,

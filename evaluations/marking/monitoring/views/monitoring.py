@@ -194,7 +194,8 @@ def pause(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpRespo
     marking_round = visible_round(request.user, round_id)
     teacher = teacher_called(teacher_id)
     reason = request.POST.get("reason", "")
-    pause_teacher(marking_round, teacher, reason=reason, acting_user=request.user)
+    given = {"reason": reason, "acting_user": request.user, "now": timezone.now()}
+    pause_teacher(marking_round, teacher, **given)
     messages.success(request, _("%(name)s is paused.") % {"name": teacher})
     return redirect("monitoring:teacher", round_id, teacher_id)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from django.db.models import QuerySet
 
+from evaluations.marking.desk.selectors.queue import passed
 from evaluations.marking.rounds.rules.aliases import draw_numbers
 from evaluations.marking.rounds.rules.round_plan import (
     OpenMark,
@@ -19,6 +21,7 @@ from evaluations.marking.rounds.services.round_planning import BATCH, highest_al
 from evaluations.marking.rules.blinding import alias
 from evaluations.marking.rules.queue_places import APART
 from evaluations.marking.rules.seed_answers import Id, Lots, Placed, Role
+from evaluations.marking.services.reopening import NOT_PASSED
 from evaluations.models import BlindAnswer, MarkingRound, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, SlotKind
 
@@ -32,12 +35,12 @@ def create_slots(made: MarkingRound) -> int:
     return len(places)
 
 
-def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
+def share_out(made: MarkingRound, new_teachers: Sequence[int], *, now: datetime) -> int:
     """Give *new_teachers* their share of the marks that nobody has begun, and checks of their own.
 
     Returns how many. Checks that the others give up with them go to nobody.
     """
-    left = _left(made)
+    left = _left(made, now)
     roles: dict[Id, set[Id]] = defaultdict(set)
     rows = Slot.objects.filter(answer__round=made)
     for answer, planned, holder in rows.values_list("answer", "planned", "holder"):
@@ -62,16 +65,16 @@ def share_out(made: MarkingRound, new_teachers: Sequence[int]) -> int:
     # Not what somebody has claimed since it was read.
     not_begun = Slot.objects.filter(holder=None, marked=False)
     not_begun.filter(pk__in=[int(check.key) for check in shares.checks]).update(
-        planned=None, order=0
+        planned=None, order=0, **NOT_PASSED
     )
     return sum(
-        not_begun.filter(pk=slot).update(planned=teacher, order=order)
+        not_begun.filter(pk=slot).update(planned=teacher, order=order, **NOT_PASSED)
         for slot, (teacher, order) in moved.items()
     )
 
 
-def _left(made: MarkingRound) -> list[OpenMark]:
-    """What nobody holds of somebody's plan.
+def _left(made: MarkingRound, now: datetime) -> list[OpenMark]:
+    """What nobody holds of somebody's plan, and what helpers passed as long as it is not lost.
 
     What comes back to its teacher stays with them. A third mark that was returned to a teacher is
     in their plan like any other: what each of them gives up must not tell which mark it is.
@@ -79,7 +82,7 @@ def _left(made: MarkingRound) -> list[OpenMark]:
     repeats = made.answers.filter(role=AnswerRole.REPEAT)
     repeated = set(repeats.values_list("repeat_of", "slots__planned"))
     slots: QuerySet[Slot] = Slot.objects.filter(
-        answer__round=made, holder=None, marked=False, planned__isnull=False, passed_with=None
+        ~passed(now), answer__round=made, holder=None, marked=False, planned__isnull=False
     ).exclude(kind=SlotKind.ARBITRATION)
     rows = slots.order_by(*(f"answer__{path}" for path in BY_BLOCK), "kind")
     columns = ("pk", "answer", "answer__question", "planned", "kind")

@@ -127,7 +127,11 @@ def set_deadline(
 
 
 def add_teachers(
-    marking_round: MarkingRound, teachers: Sequence[User], *, acting_user: User | None
+    marking_round: MarkingRound,
+    teachers: Sequence[User],
+    *,
+    acting_user: User | None,
+    now: datetime | None = None,
 ) -> int:
     """Take *teachers* into the pool; the number of responses that they get from the others.
 
@@ -157,7 +161,7 @@ def add_teachers(
             RoundTeacher(round=marking_round, teacher_id=key) for key in keys
         )
         begun = locked.status != RoundStatus.PLANNED
-        moved = share_out(marking_round, keys) if begun else 0
+        moved = share_out(marking_round, keys, now=now or timezone.now()) if begun else 0
         detail = {"added": [str(teacher) for teacher in teachers], "responses": moved}
         record(Tag.ROUND_TEACHERS, marking_round, actor=acting_user, **detail)
     return moved
