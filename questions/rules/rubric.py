@@ -13,10 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
+from hashlib import sha256
 from typing import Annotated
 
 from pydantic import Field
 
+from gradeapp.common.plain_number import plain
 from questions.rules.json_schema import CONFIG, Filled, Marks, PartNumber
 
 DEFAULT_STEP = Decimal("0.5")
@@ -70,6 +72,17 @@ class RubricLines:
 
     points: tuple[ScoringPoint, ...] = ()
     groups: tuple[PointGroup, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """The same for rubrics that say the same: a letter, so that no spreadsheet reads a number.
+
+        The number of a version would say more than what is shown of it.
+        """
+        points = [(one.text, plain(one.points), one.sub, one.group) for one in self.points]
+        groups = [(one.text, plain(one.cap), one.sub, one.choose) for one in self.groups]
+        said = repr((points, groups)).encode("utf-8", "surrogatepass")
+        return f"r{sha256(said).hexdigest()[:10]}"
 
 
 class RubricFault(StrEnum):

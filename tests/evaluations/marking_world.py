@@ -12,6 +12,7 @@ from typing import Any
 from django.db import transaction
 
 from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.same_rubric import rubric_code
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.rounds import open_round
@@ -104,7 +105,7 @@ def give(answer: BlindAnswer, teacher: User, points: Sequence[str] | str, **fiel
         given["total"] = Decimal(points)
     else:
         given["points"] = tuple(Decimal(value) for value in points)
-    given |= fields
+    given = {"rubric": rubric_code(BlindAnswer.objects.get(pk=answer.pk))} | given | fields
     mark = save_mark(held_slot(answer, teacher), teacher, **given).mark
     if not answer.round.window_minutes:
         finalize_due(answer.round, now=given["now"])  # as the clock does

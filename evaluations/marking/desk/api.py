@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from evaluations.marking.desk.selectors.desk import own_marks, slot_to_save
 from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.same_rubric import rubric_code
 from evaluations.marking.desk.services.slots import asked_for
 from evaluations.models import Mark
 from evaluations.models.vocabulary import Flag
@@ -49,14 +50,20 @@ class OwnMarkSerializer(serializers.ModelSerializer[Mark]):
     version = serializers.IntegerField(
         source="own_version", help_text="0: returned for re-marking; it no longer counts"
     )
+    rubric = serializers.SerializerMethodField(
+        help_text="code of the rubric that the points were given for"
+    )
     points = PointSerializer(many=True)
 
     class Meta:
         model = Mark
         fields = [
             *("round", "response", "alias", "key", "version", "stale", "total", "full"),
-            *("points", "comment", "flags", "seconds", "created_at"),
+            *("rubric", "points", "comment", "flags", "seconds", "created_at"),
         ]
+
+    def get_rubric(self, mark: Mark) -> str:
+        return rubric_code(mark)
 
 
 class NewMarkSerializer(serializers.Serializer[Any]):
@@ -70,6 +77,14 @@ class NewMarkSerializer(serializers.Serializer[Any]):
     )
     total = api_fields.DecimalField(
         max_digits=7, decimal_places=2, required=False, allow_null=True, default=None
+    )
+    rubric = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=20,
+        help_text="code of the rubric that the points were given for; "
+        "needed once the round has moved to a new rubric of the question",
     )
     comment = serializers.CharField(required=False, allow_blank=True, default="")
     flags = serializers.ListField(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gradeapp.common.normal_form import normal_form
-from questions.rules.rubric import PointGroup, ScoringPoint
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
 
 # A shorter name of a model ("o1", "Yi") would be found in other words by chance.
 SHORTEST_SIGN = 4
@@ -42,6 +42,11 @@ class BlindItem:
     point_groups: tuple[PointGroup, ...]
     response_text: str
     marking_notes: str
+
+    @property
+    def rubric(self) -> str:
+        """The code of the rubric that is shown; a mark that is sent names it."""
+        return RubricLines(self.scoring_points, self.point_groups).code
 
 
 def alias(number: int) -> str:

@@ -73,6 +73,7 @@ class FilledRowSerializer(KnownFields):
         max_length=200,
     )
     total = api_fields.NumberTextField(max_length=40, allow_blank=True, default="")
+    rubric = serializers.CharField(max_length=20, allow_blank=True, default="")
     comment = serializers.CharField(max_length=10_000, allow_blank=True, default="")
     flags = serializers.ListField(child=serializers.CharField(max_length=40), default=list)
 
@@ -188,6 +189,7 @@ def _line(line: SheetLine) -> dict[str, Any]:
         "text": item.response_text,
         "full_marks": plain(item.full_marks),
         "scoring_points": points,
+        "rubric": item.rubric,
     }
 
 
@@ -203,6 +205,7 @@ def _filled(sheet: MarkingSheet, rows: Sequence[dict[str, Any]]) -> list[FilledR
             total=row["total"].strip(),
             comment=row["comment"].strip(),
             flags=",".join(row["flags"]),
+            rubric=row["rubric"].strip(),
         )
         for number, row in enumerate(rows, start=1)
     ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
@@ -107,6 +108,7 @@ class MarkForm(DeskForm):
     """What the desk sends. Which marks are possible is the service's to say."""
 
     comment = forms.CharField(required=False, max_length=LONGEST_COMMENT)
+    rubric = forms.CharField(required=False, max_length=20)
     flags = forms.MultipleChoiceField(choices=Flag.choices(), required=False)
 
     def __init__(self, shown: UUID, points: int, data: Mapping[str, Any]) -> None:
@@ -131,6 +133,7 @@ class MarkForm(DeskForm):
             "comment": data["comment"],
             "flags": tuple(Flag(flag) for flag in data["flags"]),
             "seconds": data["seconds"],
+            "rubric": data["rubric"],
         }
 
 
@@ -151,6 +154,13 @@ def typed(points: int, data: Any) -> Given:
         comment=data.get("comment", ""),
         flags=tuple(data.getlist("flags")),
     )
+
+
+def typed_before(data: Any) -> Given:
+    """What stands in a sent form of another rubric, whose number of points nobody knows."""
+    numbers = [re.fullmatch(r"point-([0-9]{1,3})", name) for name in data]
+    given = typed(max((int(one[1]) for one in numbers if one), default=0), data)
+    return replace(given, flags=tuple(flag for flag in given.flags if flag in set(Flag)))
 
 
 def panel(desk: DeskItem, teacher: UUID, given: Given | None = None) -> Panel:

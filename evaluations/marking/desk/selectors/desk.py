@@ -221,7 +221,7 @@ def own_marks(
     teacher: User, round: UUID | None = None, response: UUID | None = None
 ) -> QuerySet[Mark]:
     """Every version of every mark of *teacher*, newest first; of one round or response if named."""
-    marks = Mark.objects.filter(teacher=teacher).select_related("slot__answer__round")
+    marks = Mark.objects.filter(teacher=teacher).select_related("slot__answer__round", "rubric")
     if round is not None:
         marks = marks.filter(slot__answer__round__public_id=round)
     if response is not None:
@@ -252,6 +252,8 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     item = blind_item(slot.answer)
     lines = len(item.scoring_points)
     saved = _from_mark(mark, lines) if mark else None
+    if draft and draft.content.get("rubric", "") not in ("", item.rubric):
+        draft.content = {**draft.content, "points": [], "total": ""}  # given for another rubric
     drafted = _from_draft(draft, lines)
     return DeskItem(
         item=item,
@@ -309,7 +311,7 @@ def nothing_given(item: BlindItem) -> Given:
 
 
 def _from_draft(draft: Draft | None, points: int) -> Given:
-    """A draft as the form shows it; one that was written for another rubric loses its points."""
+    """A draft as the form shows it; one with another number of points loses them."""
     content = draft.content if draft else {}
     values = tuple(content.get("points", ()))
     return Given(

@@ -10,6 +10,7 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from evaluations.marking.desk.services.same_rubric import check_rubric, rubric_code
 from evaluations.marking.desk.services.slots import renew
 from evaluations.models import Draft, Mark, Slot
 from gradeapp.accounts.models import User
@@ -27,17 +28,21 @@ def save_draft(
     sequence: int,
     content: Mapping[str, object],
     based_on_version: int = 0,
+    rubric: str = "",
     now: datetime,
 ) -> bool:
     """Keep *content* as the draft of *teacher*; the highest *sequence* wins.
 
     *based_on_version* is the version of the own mark that the page showed, 0 for
-    none. Returns whether this one is now the draft: a late, older one is ignored.
+    none, *rubric* the code of the rubric that it showed. Returns whether this one is
+    now the draft: a late, older one is ignored.
     A draft of a first mark shows that its teacher is at work and lengthens the
     lease. A draft of a change is kept whether or not the mark can still be
     revised, so that keeping it tells nothing of the other marks. Raises Conflict
-    when the stored mark is another version, or somebody else holds the response.
+    when the stored mark is another version, somebody else holds the response, or it has another
+    rubric now.
     """
+    check_rubric(slot.answer, rubric)
     if slot.marked:
         is_current = based_on_version == _own_version(slot)
     else:
@@ -50,7 +55,8 @@ def save_draft(
             ),
             code="draft_too_late",
         )
-    return write_draft(slot, teacher, sequence, {**content, "version": based_on_version})
+    known = {"version": based_on_version, "rubric": rubric_code(slot.answer)}
+    return write_draft(slot, teacher, sequence, {**content, **known})
 
 
 def discard_change(slot: Slot, teacher: User) -> None:
@@ -97,6 +103,7 @@ def clean(content: Mapping[str, object]) -> dict[str, object]:
         "comment": _text(content.get("comment"), LONGEST_COMMENT),
         "flags": [_short(flag) for flag in flags[:MOST_POINTS]] if isinstance(flags, list) else [],
         "version": version if isinstance(version, int) else 0,
+        "rubric": _short(content.get("rubric")),
     }
 
 

@@ -21,6 +21,7 @@ from evaluations.marking.desk.services.mark_rows import (
     same_content,
     write_mark,
 )
+from evaluations.marking.desk.services.same_rubric import check_rubric, rubric_code
 from evaluations.marking.desk.sql import Standing, locked_slot, mark_done, standing
 from evaluations.marking.services.finalizing import close_windows
 from evaluations.models import Draft, Mark, MarkingRound, Slot
@@ -50,27 +51,27 @@ def save_mark(
     comment: str = "",
     flags: Sequence[Flag] = (),
     seconds: int | None = None,
+    rubric: str = "",
     with_window: bool = True,
     entered_by: User | None = None,
     now: datetime,
 ) -> SavedMark:
     """Store the mark that *teacher* gives to the response of *slot*.
 
-    *points* are given per scoring point in the rubric's order; without a rubric
-    *total* is given alone. *based_on_version* is the version that the page
-    showed, 0 for none; a revision is a new version, in the time that the round gives
-    for that from the first save on (none at all where *with_window* is False). What
-    the partner did changes nothing of that: the response is finalized later, by
-    ``finalize_due``, when the time of all its marks is over. The same *key*
-    with the same content is the same mark.
+    *points* are given per scoring point in the order of the rubric whose code is *rubric*;
+    without a rubric *total* is given alone. *based_on_version* is the version that the page
+    showed, 0 for none; a revision is a new version, in the time that the round gives for that
+    from the first save on (none at all where *with_window* is False). What the partner did
+    changes nothing of that: ``finalize_due`` finalizes the response when the time of all its
+    marks is over. The same *key* with the same content is the same mark.
 
     *entered_by* is the person who enters the mark, where that is not the teacher: the
     audit trail names them, and they may enter no other mark of the response.
 
     Raises NotFound when the teacher does not hold the response, NotAllowed for a person who
     entered or gave another mark of it, BadInput for a mark that does not fit, Conflict when
-    the round is closed or paused (the marks are kept as a draft), the stored mark can no
-    longer be revised, or the page was older: what was sent is then kept as a stale mark.
+    the round is closed or paused (the marks are kept as a draft), the response has another
+    rubric now, the stored mark can no longer be revised, or the page was older (kept as stale).
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
@@ -82,6 +83,7 @@ def save_mark(
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
             refuse_second_entry(stored, slot, entered_by or teacher)
+            check_rubric(answer, rubric)
             current = _current(stored, slot) if slot.marked else None
             if current is not None and not is_revisable(slot, now):
                 raise _too_late()
@@ -94,8 +96,7 @@ def save_mark(
             if not stale:
                 _after(slot, mark, window=window, first=current is None, now=now)
         elif earlier is None:
-            content = {**given.as_draft(), "version": based_on_version}
-            write_draft(slot, teacher, _next_sequence(slot, teacher), content)
+            _keep_as_draft(slot, teacher, given, based_on_version, rubric)
     if earlier is None and not is_open:
         raise _not_open(answer.round)
     return _answer(earlier or mark, repeated=earlier is not None)
@@ -279,6 +280,8 @@ def _answer(mark: Mark, *, repeated: bool) -> SavedMark:
     )
 
 
-def _next_sequence(slot: Slot, teacher: User) -> int:
-    newest = Draft.objects.filter(slot=slot, teacher=teacher).values_list("sequence", flat=True)
-    return max(newest, default=0) + 1
+def _keep_as_draft(slot: Slot, teacher: User, given: GivenMark, version: int, rubric: str) -> None:
+    known = {"version": version, "rubric": rubric or rubric_code(slot.answer)}
+    drafts = Draft.objects.filter(slot=slot, teacher=teacher)
+    newest = max(drafts.values_list("sequence", flat=True), default=0)
+    write_draft(slot, teacher, newest + 1, {**given.as_draft(), **known})

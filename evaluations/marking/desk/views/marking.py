@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import push_url
 
-from evaluations.marking.desk.forms.marks import MarkForm, beside, panel, typed
+from evaluations.marking.desk.forms.marks import MarkForm, beside, panel, typed, typed_before
 from evaluations.marking.desk.selectors.desk import (
     Given,
     desk_item,
@@ -40,6 +40,7 @@ from evaluations.marking.desk.services.marking import (
     last_marked,
     save_mark,
 )
+from evaluations.marking.desk.services.same_rubric import RUBRIC_CHANGED, check_rubric
 from evaluations.models import MarkingRound, Slot
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, closed_to, requires
@@ -142,6 +143,7 @@ def save(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     slot = _own(request, slot_to_save, answer_id)
     form = MarkForm(answer_id, len(frozen_rubric(slot.answer).points), request.POST)
     try:
+        check_rubric(slot.answer, request.POST.get("rubric", ""))  # its points may be fewer
         if not form.is_valid():
             raise BadInput(form.first_error())
         save_mark(slot, request.user, **form.as_mark(), now=timezone.now())
@@ -150,7 +152,7 @@ def save(request: MemberRequest, answer_id: UUID) -> HttpResponse:
             raise
         return _desk_again(request, slot, refusal)
     except Conflict as refusal:
-        if refusal.code not in ("stale_version", "settled"):
+        if refusal.code not in ("stale_version", "settled", RUBRIC_CHANGED):
             raise
         return _desk_again(request, slot, refusal)
     return _show_next(request, slot.answer.round)
@@ -193,6 +195,7 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     if not 0 < sequence < 2**53:  # the next one must fit into its column too
         raise BadInput(_("A draft must have a sequence number."))
     kept = {"sequence": sequence, "based_on_version": version, "content": _draft(given)}
+    kept["rubric"] = request.POST.get("rubric", "")
     save_draft(slot, request.user, **kept, now=now)
     return HttpResponse(timezone.localtime(now).strftime("%H:%M:%S"), content_type="text/plain")
 
@@ -274,9 +277,14 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
     """The same response with everything that was sent, and what is wrong.
 
     It is in the form still, or, where nothing can be saved any more, beside the mark that counts.
+    What was given for another rubric stands above the form of the present one.
     """
-    given = typed(len(frozen_rubric(slot.answer).points), request.POST)
     slot.refresh_from_db(fields=["marked", "revisable_until"])
+    if refusal.code == RUBRIC_CHANGED:
+        context = _desk_context(request, slot, reading=False)
+        context["earlier"] = typed_before(request.POST)
+        return desk_page(request, FOLDER, context, refusal)
+    given = typed(len(frozen_rubric(slot.answer).points), request.POST)
     context = _desk_context(request, slot, given)
     if refusal.code == "settled":
         context |= _desk_context(request, slot, reading=True) | {"sent": context["panel"]}

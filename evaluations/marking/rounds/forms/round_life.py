@@ -69,6 +69,7 @@ class ReferenceForm(forms.Form):
         max_length=LONGEST_COMMENT,
         widget=forms.Textarea(attrs={"rows": 2}),
     )
+    rubric = forms.CharField(required=False, max_length=20)
 
     def __init__(self, case: SeedCase, data: Any = None) -> None:
         super().__init__(data, initial={"comment": case.comment})
@@ -105,7 +106,7 @@ class ReferenceForm(forms.Form):
         values: tuple[Decimal, ...] = tuple(
             self.cleaned_data[name] for name, _value in self.given()
         )
-        comment = self.cleaned_data["comment"]
+        said = {name: self.cleaned_data[name] for name in ("comment", "rubric")}
         if self.case.item.scoring_points:
-            return {"points": values, "comment": comment}
-        return {"total": values[0], "comment": comment}
+            return {"points": values, **said}
+        return {"total": values[0], **said}

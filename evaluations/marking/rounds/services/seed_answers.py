@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.services.mark_rows import GivenMark, check_given, frozen_rubric
+from evaluations.marking.desk.services.same_rubric import check_rubric
 from evaluations.marking.services.finalizing import lock
 from evaluations.models import BlindAnswer, SeedAnswer
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
@@ -25,19 +26,22 @@ def premark(
     points: Sequence[Decimal] = (),
     total: Decimal | None = None,
     comment: str = "",
+    rubric: str = "",
 ) -> SeedAnswer:
     """Store the lead's mark as the reference of a seed answer; a later one takes its place.
 
     *points* are given per scoring point in the rubric's order; without a rubric
-    *total* is given alone. The audit trail keeps every version. Raises NotFound for
+    *total* is given alone. *rubric* is the code of the rubric that the page showed.
+    The audit trail keeps every version. Raises NotFound for
     what waits for no reference, NotAllowed for a lead who marks in the round, Conflict
-    once the round has started, unless the reference was retired, BadInput for a mark
-    that does not fit.
+    once the round has started, unless the reference was retired, or where the response
+    has another rubric now, BadInput for a mark that does not fit.
     """
     given = GivenMark(tuple(points), total, comment.strip())
     with transaction.atomic():
         locked = lock(answer.pk)
         _check(locked, lead)
+        check_rubric(locked, rubric)
         check_given(locked, given)
         reference, _made = SeedAnswer.objects.update_or_create(
             answer=locked,

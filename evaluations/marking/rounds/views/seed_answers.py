@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -11,6 +12,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluations.facts.looks import record_view
+from evaluations.marking.desk.forms.marks import typed_before
+from evaluations.marking.desk.services.same_rubric import RUBRIC_CHANGED, check_rubric
 from evaluations.marking.rounds.forms.round_life import ReferenceForm
 from evaluations.marking.rounds.selectors.rounds import marks_in
 from evaluations.marking.rounds.selectors.seed_answers import (
@@ -25,7 +28,7 @@ from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput, NotAllowed, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound
 
 
 @require_safe
@@ -54,17 +57,23 @@ def seed(request: MemberRequest, round_id: UUID, answer_id: UUID) -> HttpRespons
     if answer is None:
         raise NotFound(_("There is no such seed answer."))
     record_view(marking_round, acting_user=request.user, page=answer.alias)
-    form = ReferenceForm(seed_case(answer), request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    form, context = ReferenceForm(seed_case(answer), request.POST or None), dict[str, Any]()
+    if request.method == "POST":
         try:
-            premark(answer, request.user, **form.as_mark())
+            check_rubric(answer, request.POST.get("rubric", ""))  # its points may be fewer
+            if form.is_valid():
+                premark(answer, request.user, **form.as_mark())
+                return _next(request, marking_round)
         except BadInput as refusal:
             form.add_error(None, str(refusal))
-        else:
-            return _next(request, marking_round)
+        except Conflict as refusal:
+            if refusal.code != RUBRIC_CHANGED:
+                raise
+            form = ReferenceForm(seed_case(answer))
+            context = {"refusal": refusal, "earlier": typed_before(request.POST)}
     waiting = waiting_seeds(marking_round).count()
-    context = {"round": marking_round, "case": form.case, "form": form, "waiting": waiting}
-    status = 400 if form.is_bound else 200
+    context |= {"round": marking_round, "case": form.case, "form": form, "waiting": waiting}
+    status = 409 if "refusal" in context else 400 if form.is_bound else 200
     return render(request, "evaluations/marking/rounds/seed.html", context, status=status)
 
 

@@ -27,7 +27,7 @@ LONGEST_HINT = 250
 MADE_AT = datetime(2000, 1, 1)
 C = SheetColumn
 BEFORE = (C.ALIAS, C.QUESTION, C.KEY, C.RUBRIC, C.TEXT)
-AFTER = (C.TOTAL, C.FULL, C.COMMENT, C.FLAGS, C.VERSION, C.ID, C.SHEET)
+AFTER = (C.TOTAL, C.FULL, C.COMMENT, C.FLAGS, C.VERSION, C.RUBRIC_CODE, C.ID, C.SHEET)
 WIDTHS = {C.ALIAS: 10, C.QUESTION: 44, C.KEY: 36, C.RUBRIC: 36, C.TEXT: 64, C.COMMENT: 32}
 WIDTHS |= {C.FLAGS: 18, C.ID: 14, C.SHEET: 14}
 ROW_HEIGHT = 150
@@ -102,7 +102,7 @@ def _cells(sheet: str, line: SheetLine, most: int, words: SheetWords) -> list[Ce
         *(_fitting(text, words.cut) for text in texts),
         *([None] * own + [NONE] * (most - own)),
         *(None, item.full_marks, None, None),
-        *(line.version, item.public_id, sheet),
+        *(line.version, item.rubric, item.public_id, sheet),
     ]
 
 

@@ -92,6 +92,7 @@ def _row(line: int, cells: Cells, places: dict[SheetColumn | int, int]) -> Fille
         total=at(SheetColumn.TOTAL),
         comment=at(SheetColumn.COMMENT),
         flags=at(SheetColumn.FLAGS),
+        rubric=at(SheetColumn.RUBRIC_CODE),
     )
 
 

@@ -37,6 +37,7 @@ class SheetColumn(Named):
     COMMENT = "comment", "Comment", "评语"
     FLAGS = "flags", "Flags", "标记"
     VERSION = "version", "Version", "版本"
+    RUBRIC_CODE = "rubric", "Rubric code", "评分细则代码"
     ID = "id", "Id of the response", "作答编号"
     SHEET = "sheet", "Id of the sheet", "评卷单编号"
 
@@ -61,6 +62,7 @@ class FilledRow:
     total: str
     comment: str
     flags: str
+    rubric: str = ""
 
     @property
     def is_empty(self) -> bool:

@@ -22,6 +22,7 @@ from evaluations.marking.desk.services.mark_rows import (
     same_content,
 )
 from evaluations.marking.desk.services.marking import check_revisable, save_mark
+from evaluations.marking.desk.services.same_rubric import check_rubric, rubric_code
 from evaluations.marking.desk.services.slots import renew
 from evaluations.marking.sheets.rules.sheet_reader import SheetFault, read_sheet
 from evaluations.marking.sheets.rules.sheet_rows import (
@@ -95,6 +96,7 @@ class CheckedRow:
     slot: Slot | None = None
     given: GivenMark | None = None
     based_on: int = 0
+    rubric: str = ""
 
     @property
     def can_be_saved(self) -> bool:
@@ -221,6 +223,7 @@ def _saved(
             total=given.total,
             comment=given.comment,
             flags=given.flags,
+            rubric=row.rubric,
             with_window=False,
             entered_by=acting_user,
             now=now,
@@ -236,6 +239,8 @@ def _checked(
     """A row of a response that the teacher holds or marked. Raises Refusal."""
     if row.is_empty:
         return CheckedRow(row.line, slot.answer.alias, RowState.EMPTY)
+    check_rubric(slot.answer, row.rubric, since=sheet.created_at)
+    rubric = rubric_code(slot.answer)
     given = _given(row, slot)
     total = given.under(frozen_rubric(slot.answer))
     before = current.total if current else None
@@ -255,7 +260,7 @@ def _checked(
             )
         )
     state = _change(current, given) if current else RowState.NEW
-    return replace(done, state=state, slot=slot, given=given, based_on=newest)
+    return replace(done, state=state, slot=slot, given=given, based_on=newest, rubric=rubric)
 
 
 def _change(current: Mark, given: GivenMark) -> RowState:

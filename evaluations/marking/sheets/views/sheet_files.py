@@ -78,7 +78,7 @@ def how_to(sheet: MarkingSheet, lines: Sequence[SheetLine], language: str) -> tu
         _("Comment and flags can be left empty. Separate flags with commas: %(flags)s.")
         % {"flags": flags},
         _("Empty rows are not marked. Fill them in later and upload the file again."),
-        _("Do not change version and ids. Columns with texts can be deleted."),
+        _("Do not change version, rubric code and ids. Columns with texts can be deleted."),
         _("Save as .xlsx or CSV and upload the file on the page of this sheet."),
     ]
     notes = sheet.round.marking_notes

@@ -108,7 +108,7 @@ def test_a_draft_for_what_somebody_else_holds_is_refused(
 )
 def test_a_draft_keeps_the_known_parts_at_bounded_length(content: dict[str, object]) -> None:
     kept = clean(content)
-    assert set(kept) == {"points", "total", "comment", "flags", "version"}
+    assert set(kept) == {"points", "total", "comment", "flags", "version", "rubric"}
     assert len(str(kept)) < 15_000
     assert "\\x00" not in repr(kept)
 

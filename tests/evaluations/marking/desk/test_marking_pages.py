@@ -50,7 +50,7 @@ def form_of(page: str) -> dict[str, Any]:
     form = page[page.index('id="marks"') :]
     return {
         name: re.search(rf'name="{name}" value="([^"]*)"', form).group(1)  # type: ignore[union-attr]
-        for name in ("answer", "key", "version")
+        for name in ("answer", "key", "version", "rubric")
     }
 
 

@@ -20,6 +20,7 @@ from evaluations.marking.arbitration.selectors.arbitration import waiting_for
 from evaluations.marking.arbitration.services import arbitrate
 from evaluations.marking.desk.selectors.desk import own_progress
 from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.same_rubric import rubric_code
 from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.monitoring.selectors.new_rubric import scopes_of
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
@@ -73,10 +74,8 @@ class Room:
         slot = claim_next(teacher, round=self.made, now=self.later())
         if slot is None:
             return False
-        points = self.points(slot.answer)
-        save_mark(
-            slot, teacher, key=uuid.uuid4(), based_on_version=0, points=points, now=self.later()
-        )
+        given = {"points": self.points(slot.answer), "rubric": rubric_code(slot.answer)}
+        save_mark(slot, teacher, key=uuid.uuid4(), based_on_version=0, **given, now=self.later())
         return True
 
     def put_aside(self) -> None:

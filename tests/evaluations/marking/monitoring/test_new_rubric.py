@@ -7,10 +7,13 @@ from decimal import Decimal
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from evaluations.marking.arbitration.services import arbitrate
 from evaluations.marking.desk.selectors.desk import desk_item, own_progress
+from evaluations.marking.desk.services.drafts import save_draft
 from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.same_rubric import rubric_code
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.monitoring.selectors.monitoring import watched_round
 from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
@@ -19,7 +22,7 @@ from evaluations.marking.rounds.selectors.rounds import state_counts
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services.seed_answers import premark
 from evaluations.marking.services.finalizing import finalize_due
-from evaluations.models import BlindAnswer, Mark, MarkingRound, SeedAnswer, Slot
+from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, ArbitrationReason, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -28,6 +31,7 @@ from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question
 from tests.conftest import logged_in
+from tests.evaluations.marking.desk.test_marking_pages import filled
 from tests.evaluations.marking_world import (
     answers_of,
     give,
@@ -41,6 +45,7 @@ from tests.factories import make_rubric, make_user
 
 pytestmark = pytest.mark.django_db
 WHOLE = ("3", "3", "3")
+Points = tuple[tuple[str, str], ...]
 
 
 @pytest.fixture
@@ -93,10 +98,13 @@ def test_a_seed_answer_waits_for_a_reference_under_the_new_rubric(
     ]
     give(seed, teacher, ["7"])
     assert hits(made, teacher) == (None, 0), "nothing to compare with until the lead has marked it"
-    premark(seed, lead, points=[Decimal(4)])
+    new = rubric_code(BlindAnswer.objects.get(pk=seed.pk))
+    with pytest.raises(Conflict, match="The rubric has changed"):
+        premark(seed, lead, points=[Decimal(4)], rubric=rubric_code(seed))
+    premark(seed, lead, points=[Decimal(4)], rubric=new)
     assert hits(made, teacher) == (0, 1)
     with pytest.raises(Conflict):
-        premark(seed, lead, points=[Decimal(7)])
+        premark(seed, lead, points=[Decimal(7)], rubric=new)
 
 
 def test_where_checks_are_hidden_all_of_a_question_move_together(
@@ -185,12 +193,9 @@ def test_who_once_had_another_role_can_still_save(
     slot = slot_of(answer, SlotKind.FIRST)
     Slot.objects.filter(pk=slot.pk).update(holder=third, planned=None, lease_until=later(40))
     slot.refresh_from_db()
-    stored = [
-        save_mark(
-            slot, third, key=used.key, based_on_version=0, points=[Decimal(4)], now=later(minute)
-        )
-        for minute in (7, 8)
-    ]
+    given = {"key": used.key, "based_on_version": 0, "points": [Decimal(4)]}
+    given["rubric"] = rubric_code(BlindAnswer.objects.get(pk=slot.answer_id))
+    stored = [save_mark(slot, third, **given, now=later(minute)) for minute in (7, 8)]
     assert [one.repeated for one in stored] == [False, True]
     assert stored[0].mark == stored[1].mark
     assert stored[0].mark.slot == slot
@@ -254,3 +259,86 @@ def told_to(one: User, made: MarkingRound, answer: BlindAnswer) -> list[object]:
         if len(told) > 9:
             break
     return told
+
+
+OTHER = (("only the number", "6"), ("unit", "3"), ("drawing", "3"))
+
+
+def replaced(made: MarkingRound, question: Question, lead: User, rubric: Points = OTHER) -> None:
+    make_rubric(question, rubric)
+    use_new_rubric(made, question, scope=RemarkScope.ALL, acting_user=lead, now=timezone.now())
+
+
+@pytest.mark.parametrize("rubric", [OTHER, (("all of it", "12"),)])
+def test_an_open_page_saves_nothing_under_a_rubric_that_it_did_not_show(
+    rubric: Points, question: Question, teacher: User, other_teacher: User, lead: User
+) -> None:
+    made, client = small_round([teacher, other_teacher], question=question), logged_in(teacher)
+    (answer,) = answers_of(made)
+    where = f"/marking/responses/{answer.public_id}/"
+    shown = client.post(f"/marking/rounds/{made.public_id}/next/", follow=True).text
+    replaced(made, question, lead, rubric)
+    client.post(f"/marking/rounds/{made.public_id}/next/")  # in a second window
+    sent = filled(shown, "3", "1", "2", comment="why")
+    kept = client.post(f"{where}draft/", sent | {"sequence": "1"})
+    refused = client.post(f"{where}save/", sent)
+    assert (kept.status_code, refused.status_code) == (409, 409)
+    assert not Mark.objects.exists()
+    assert not Draft.objects.exists()
+    assert "The rubric has changed since these points were given." in refused.text
+    assert "3 · 1 · 2<br>“why”" in refused.text
+    assert all(text in refused.text for text, _points in rubric)
+    again = filled(refused.text, *(points for _text, points in rubric))
+    assert client.post(f"{where}save/", again).status_code == 302
+    assert Mark.objects.get().total == 12
+
+
+def test_a_draft_for_another_rubric_loses_its_points_alone(
+    question: Question, teacher: User, lead: User
+) -> None:
+    made = small_round([teacher], question=question, scheme=Scheme.SINGLE)
+    slot = claim_next(teacher, round=made, now=later(1))
+    assert slot is not None
+    content = {"points": ["3", "1", "2"], "comment": "why"}
+    save_draft(slot, teacher, sequence=1, content=content, now=later(2))
+    kept = Draft.objects.get().content
+    replaced(made, question, lead)
+    Draft.objects.update(content=kept)  # by a request that was under way
+    slot = claim_next(teacher, round=made, now=later(6))
+    assert slot is not None
+    given = desk_item(slot, teacher).given
+    assert (given.points, given.comment) == (("", "", ""), "why")
+
+
+def test_the_api_takes_points_for_the_present_rubric_alone(
+    question: Question, teacher: User, other_teacher: User, lead: User
+) -> None:
+    made, client = small_round([teacher, other_teacher], question=question), logged_in(teacher)
+    (answer,) = answers_of(made)
+    old = rubric_code(answer)
+    replaced(made, question, lead)
+    claim_next(teacher, round=made, now=timezone.now())
+    new = rubric_code(BlindAnswer.objects.get())
+    sent = {"response": str(answer.public_id), "based_on_version": 0, "points": ["3", "1", "2"]}
+    for rubric, status in ((old, 409), ("", 409), (new, 201)):
+        body = sent | {"key": str(uuid.uuid4()), "rubric": rubric}
+        answered = client.post("/api/v1/marks/", body, content_type="application/json")
+        assert answered.status_code == status
+    assert answered.json()["rubric"] == new
+
+
+def test_the_page_of_a_reference_saves_nothing_under_a_rubric_that_it_did_not_show(
+    question: Question, teacher: User, other_teacher: User, lead: User
+) -> None:
+    made = with_seed([teacher, other_teacher], question, lead, Scheme.MEAN)
+    replaced(made, question, lead, (("half", "6"), ("the rest", "6")))
+    seed, client = answers_of(made)[0], logged_in(lead)
+    sent = {"rubric": rubric_code(seed), "point-1": "2", "point-2": "1"}
+    replaced(made, question, lead)
+    address = f"/rounds/{made.public_id}/seeds/{seed.public_id}/"
+    refused = client.post(address, sent)
+    assert (refused.status_code, "2 · 1" in refused.text) == (409, True)
+    assert not SeedAnswer.objects.exists()
+    sent["rubric"] = rubric_code(BlindAnswer.objects.get(pk=seed.pk))
+    assert client.post(address, sent | {"point-3": "0"}).status_code == 302
+    assert SeedAnswer.objects.get().total == 3

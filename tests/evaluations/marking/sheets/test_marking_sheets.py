@@ -9,7 +9,10 @@ import pytest
 
 from evaluations.marking.desk.selectors.queue import EmptyReason, has_work, why_empty
 from evaluations.marking.desk.services.drafts import save_draft
+from evaluations.marking.desk.services.same_rubric import rubric_code
 from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
+from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
@@ -29,8 +32,16 @@ from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict, Refusal
-from tests.evaluations.marking_world import NOW, answers_of, give, later, small_round
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    give,
+    later,
+    small_round,
+    subjective_question,
+)
 from tests.evaluations.sheet_world import DAY, taken
+from tests.factories import make_rubric
 
 pytestmark = pytest.mark.django_db
 
@@ -322,6 +333,32 @@ def test_each_row_says_what_is_wrong_in_one_sentence(
         "Scoring point 2: 2.25 is not a multiple of 0.5.",
         "Row 8 already contains this response.",
     ]
+
+
+def test_points_of_the_old_rubric_are_not_taken_from_a_sheet(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """A file without the code of its rubric is one from before files had it."""
+    question = subjective_question()
+    made = small_round([teacher, other_teacher], question=question)
+    sheet, (answer,) = taken(made, teacher), answers_of(made)
+    old = rubric_code(answer)
+    make_rubric(question, (("only the number", "6"), ("unit", "3"), ("drawing", "3")))
+    use_new_rubric(made, question, scope=RemarkScope.ALL, acting_user=lead, now=later(5))
+    after = taken(made, teacher, now=later(7))
+    new = rubric_code(BlindAnswer.objects.get())
+    for one, code, state in (
+        (sheet, old, RowState.BAD),
+        (sheet, "", RowState.BAD),
+        (after, old, RowState.BAD),
+        (after, "", RowState.NEW),
+        (after, new, RowState.NEW),
+    ):
+        rows = [row(one, answer, "3", "3", "3", rubric=code)]
+        checked = check_rows(one, rows, now=later(8))
+        assert states(checked) == [state]
+        assert checked[0].sentence.startswith("The rubric has changed") == (state == RowState.BAD)
+    assert states(save_rows(after, rows, acting_user=teacher, now=later(8))) == [RowState.SAVED]
 
 
 def test_after_the_end_of_the_round_marks_are_kept_as_drafts(

@@ -55,15 +55,28 @@ def test_the_columns_and_the_cells_of_a_sheet() -> None:
     assert made.columns == (
         *("Response", "Question", "Answer key", "Scoring points", "Text of the response"),
         *("Point 1", "Point 2", "Total", "Full marks", "Comment", "Flags"),
-        *("Version", "Id of the response", "Id of the sheet"),
+        *("Version", "Rubric code", "Id of the response", "Id of the sheet"),
     )
+    assert read_sheet(sheet_csv("S", lines("one"), WORDS))[0].rubric == item().rubric != ""
     rubric = "1. names the law (max 3)\n2. solves it (max 4.5) [1]\n"
     rubric += "[1] any (max 4, the best 1 count)"
     identity = ("11111111-1111-4111-8111-111111111111", "S")
-    empty = (None, D("7.5"), None, None)
+    empty, code = (None, D("7.5"), None, None), item("two", ()).rubric
     assert made.rows == (
-        ("R-0001", "What falls?", "A ball.", rubric, "one", None, None, *empty, 0, *identity),
-        ("R-0001", "What falls?", "A ball.", "", "two", "–", "–", *empty, 3, *identity),
+        (
+            "R-0001",
+            "What falls?",
+            "A ball.",
+            rubric,
+            "one",
+            None,
+            None,
+            *empty,
+            0,
+            item().rubric,
+            *identity,
+        ),
+        ("R-0001", "What falls?", "A ball.", "", "two", "–", "–", *empty, 3, code, *identity),
     )
 
 
