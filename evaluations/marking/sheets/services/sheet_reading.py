@@ -248,6 +248,10 @@ def _checked(
     if current is not None and same_content(current, given):
         return done
     if Mark.objects.filter(key=mark_key(sheet, slot, given)).exists():
+        if current is None:
+            raise Conflict(
+                _("This mark was returned for re-marking. Mark the response at the marking desk.")
+            )
         raise Conflict(_("This was saved before. Your newer mark counts."))
     if current is not None:
         check_revisable(slot, now)

@@ -12,7 +12,9 @@ from evaluations.marking.desk.services.drafts import save_draft
 from evaluations.marking.desk.services.same_rubric import rubric_code
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
+from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
@@ -359,6 +361,21 @@ def test_points_of_the_old_rubric_are_not_taken_from_a_sheet(
         assert states(checked) == [state]
         assert checked[0].sentence.startswith("The rubric has changed") == (state == RowState.BAD)
     assert states(save_rows(after, rows, acting_user=teacher, now=later(8))) == [RowState.SAVED]
+
+
+def test_a_returned_mark_is_not_saved_again_from_its_sheet(
+    made: MarkingRound, teacher: User, lead: User
+) -> None:
+    sheet = taken(made, teacher)
+    answer = on(sheet)[0]
+    rows = [row(sheet, answer, "3", "3", "6")]
+    save_rows(sheet, rows, acting_user=teacher, now=later(2))
+    choice = ReturnChoice(aliases=[answer.alias])
+    return_marks(made, teacher, choice, to_others=False, acting_user=lead, now=later(3))
+    assert claim_next(teacher, round=made, now=later(30)) is not None
+    (checked,) = check_rows(sheet, rows, now=later(31))
+    said = "This mark was returned for re-marking. Mark the response at the marking desk."
+    assert (checked.state, checked.sentence) == (RowState.BAD, said)
 
 
 def test_after_the_end_of_the_round_marks_are_kept_as_drafts(
