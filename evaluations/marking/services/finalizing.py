@@ -313,13 +313,15 @@ def _withdraw(waiting: Iterable[Slot]) -> None:
 
     A third slot with returned marks, planned for who had it at hand or held by who let its lease
     end stays open then, and the queue of others passes over it; a decision is put back with the
-    lead who made it.
+    lead who made it, and deleted where a lead has only opened the case.
     """
     for slot in waiting:
-        if not slot.void_version and slot.planned_id is None and slot.holder_id is None:
+        decision = slot.kind == SlotKind.ARBITRATION
+        if slot.void_version:
+            if decision:
+                leave_with_lead(slot)
+        elif decision or (slot.planned_id is None and slot.holder_id is None):
             slot.delete()
-        elif slot.kind == SlotKind.ARBITRATION:
-            leave_with_lead(slot)
 
 
 def leave_with_lead(slot: Slot) -> None:

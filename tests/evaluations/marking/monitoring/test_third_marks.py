@@ -6,6 +6,7 @@ from datetime import datetime
 
 import pytest
 
+from evaluations.marking.arbitration.services import claim_case
 from evaluations.marking.desk.selectors.desk import own_progress, own_slot
 from evaluations.marking.desk.selectors.queue import slots_open_to
 from evaluations.marking.desk.services.leaving import take_out
@@ -230,6 +231,27 @@ def test_a_planned_mark_goes_to_the_lead_when_nobody_is_left_for_it(
     assert cases.exists()
     with pytest.raises(BadInput, match="has left the round"):
         return_marks(made, partner, EVERYTHING, to_others=False, acting_user=lead, now=later(7))
+
+
+def test_a_case_that_a_lead_has_opened_is_withdrawn_when_marks_agree(
+    people: list[User], lead: User
+) -> None:
+    """Nobody was left for a returned mark; who joined gave it while the lead had the case open."""
+    people = people[:3]
+    made, answer, (one, _two, third) = apart(people)
+    give(answer, claimed(third, made, later(2)).holder, HIGH, now=later(2))
+    for person in (one, third):
+        return_marks(made, person, EVERYTHING, to_others=False, acting_user=lead, now=later(3))
+    for person in (one, third):
+        take_out(made, person, acting_user=lead, now=later(4))
+    claim_case(answer, lead, now=later(5))
+    late = make_user(Role.TEACHER, "dan")
+    add_teachers(made, [late], acting_user=lead)
+    claimed(late, made, later(6))
+    give(answer, late, HIGH, now=later(7))
+    answer.refresh_from_db()
+    assert answer.final is not None
+    assert not answer.slots.filter(kind=SlotKind.ARBITRATION).exists()
 
 
 def test_marks_returned_to_who_is_there_ask_no_lead(people: list[User], lead: User) -> None:
