@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import re
 import shutil
@@ -49,6 +50,18 @@ os.environ["ENDPOINT_ALLOW_CIDRS"] = ",".join(LOOPBACK)
 os.environ["GRADEAPP_SECOND_FACTOR"] = "none"
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
+
+class _Raises(logging.Handler):
+    """Raise the exception that is being logged."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        assert record.exc_info is not None
+        assert record.exc_info[1] is not None
+        raise record.exc_info[1]
+
+
+# What is only logged in production, so that other responses go on, fails a test.
+logging.getLogger("evaluations.marking.services.finalizing").addHandler(_Raises())
 
 # Not run on a second database: tests that use none, and interfaces, which call the same services
 # and selectors.

@@ -218,12 +218,13 @@ INVARIANTS = (
     ),
     Invariant(
         "slots_marked",
-        "a slot counts as marked exactly where a mark in it counts",
+        "a slot counts as marked exactly where a mark in it counts, a decision where it has one",
         "slot",
         f"""SELECT slot.id FROM evaluations_slot AS slot
         LEFT JOIN {_NEWEST} AS newest ON newest.slot_id = slot.id
         WHERE slot.kind <> 'arbitration'
-        AND slot.marked <> (COALESCE(newest.version, 0) > slot.void_version)""",
+        AND slot.marked <> (COALESCE(newest.version, 0) > slot.void_version)
+        OR slot.kind = 'arbitration' AND slot.marked AND newest.version IS NULL""",
     ),
     Invariant(
         "marks_of_holders",
@@ -255,6 +256,19 @@ INVARIANTS = (
         WHERE NOT EXISTS (
             SELECT 1 FROM questions_rubricgroup AS capped WHERE capped.rubric_id = mark.rubric_id)
         GROUP BY mark.id, mark.total HAVING ABS(SUM(point.points) - mark.total) > 0.004""",
+    ),
+    Invariant(
+        "responses_finalized",
+        "a response of a live round whose marks are all given for an hour has a final mark",
+        "blind answer",
+        """SELECT answer.id FROM evaluations_blindanswer AS answer
+        JOIN evaluations_markinground AS round ON round.id = answer.round_id
+        WHERE round.status IN ('open', 'paused') AND answer.role = 'answer'
+        AND answer.final_id IS NULL AND NOT EXISTS (
+            SELECT 1 FROM evaluations_slot AS slot
+            LEFT JOIN evaluations_mark AS mark ON mark.slot_id = slot.id
+            WHERE slot.answer_id = answer.id AND (NOT slot.marked
+            OR slot.revisable_until >= %(forgotten)s OR mark.created_at >= %(forgotten)s))""",
     ),
     Invariant(
         "final_marks_point_back",

@@ -66,6 +66,10 @@ BREAKING = {
     ),
     "one_role_each": "UPDATE evaluations_mark SET teacher_id = (SELECT MIN(id) FROM accounts_user)",
     "points_of_marks": "UPDATE evaluations_pointmark SET points = 0",
+    "responses_finalized": (
+        "UPDATE evaluations_blindanswer SET final_id = NULL",
+        "UPDATE evaluations_mark SET created_at = '2026-01-01 00:00:00+00:00'",
+    ),
     "final_marks_point_back": (
         "UPDATE evaluations_blindanswer SET final_id = (SELECT MIN(id) FROM evaluations_finalmark)"
     ),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from itertools import takewhile
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, prefetch_related_objects
 
 from evaluations.facts.answer_facts import record_finals
@@ -36,6 +38,8 @@ from evaluations.schemes import FinalRule, Scheme
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from questions.selectors.rubrics import frozen
+
+logger = logging.getLogger(__name__)
 
 TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
 PLANNED = (SlotKind.FIRST.value, SlotKind.SECOND.value)
@@ -131,19 +135,36 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     return Step()
 
 
-def finalize_due(marking_round: MarkingRound, *, now: datetime) -> int:
+def finalize_due(marking_round: MarkingRound, *, now: datetime, all_or_none: bool = False) -> int:
     """Finalize the responses of *marking_round* whose marks can no longer be revised; how many.
 
     The one place that does so: called by the worker's clock, by every page of the
-    lead, before an export, and when a round is closed.
+    lead, before an export, and when a round is closed. A response that cannot be finalized stops
+    no other, unless *all_or_none*: nothing would finalize it later.
     """
-    ask_the_lead(marking_round, now=now)
+    ask_the_lead(marking_round, now=now, all_or_none=all_or_none)
     done = 0
     for key in due_answers(now).filter(round=marking_round).values_list("pk", flat=True):
-        with transaction.atomic():
-            step = finalize(lock(key), now=now)
-        done += step.final is not None
+        with _locked_alone(key, raising=all_or_none) as answer:
+            done += finalize(answer, now=now).final is not None
     return done
+
+
+@contextmanager
+def _locked_alone(key: int, *, raising: bool) -> Iterator[BlindAnswer]:
+    """A locked response for one step: what fails is undone and logged, and others go on.
+
+    A fault of the database (a lock, a lost connection) is raised: it is none of the response.
+    """
+    try:
+        with transaction.atomic():
+            yield lock(key)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        if raising:
+            raise
+        logger.exception("the blind answer %s cannot be finalized", key)
 
 
 def finalize_all_due(now: datetime) -> None:
@@ -155,7 +176,7 @@ def finalize_all_due(now: datetime) -> None:
         finalize_due(marking_round, now=now)
 
 
-def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
+def ask_the_lead(marking_round: MarkingRound, *, now: datetime, all_or_none: bool = False) -> None:
     """Open a decision where nobody is left for a mark that nobody has begun.
 
     Who could give it has left the round: a third mark where all others were shown the response, a
@@ -174,14 +195,13 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
     revisable = Slot.objects.filter(answer=OuterRef("answer"), revisable_until__gt=now)
     thirds = open_slots.filter(~_somebody_for_it(extra=False), kind=SlotKind.THIRD)
     for key in thirds.values_list("answer", flat=True):
-        with transaction.atomic():
-            finalize(lock(key), now=now)
+        with _locked_alone(key, raising=all_or_none) as answer:
+            finalize(answer, now=now)
     stuck = open_slots.filter(
         ~_somebody_for_it(helping=False), ~Exists(revisable), kind__in=PLANNED
     )
     for key in stuck.values_list("answer", flat=True).distinct():
-        with transaction.atomic():
-            answer = lock(key)
+        with _locked_alone(key, raising=all_or_none) as answer:
             if answer.final_id is None and stuck.filter(answer=key).exists():
                 _open(answer, SlotKind.ARBITRATION)
 

@@ -178,7 +178,7 @@ def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: d
         begun = _change(marking_round, NOT_CLOSED, RoundStatus.CLOSED) != RoundStatus.PLANNED
         MarkingRound.objects.filter(pk=marking_round.pk).update(closed_at=now)
         close_windows(Slot.objects.filter(answer__round=marking_round), now=now)
-        finalize_due(marking_round, now=now)
+        finalize_due(marking_round, now=now, all_or_none=True)
         references = _finalize_by_reference(marking_round) if begun else 0
         without_final = BlindAnswer.objects.filter(
             round=marking_round, final=None, role=AnswerRole.ANSWER

@@ -30,6 +30,7 @@ from evaluations.marking.rounds.services.rounds import (
     set_deadline,
 )
 from evaluations.marking.rules.queue_places import APART
+from evaluations.marking.services import finalizing
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import BlindAnswer, Draft, FinalMark, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
@@ -120,6 +121,31 @@ def test_a_save_after_the_end_is_refused_and_its_draft_shown_to_the_lead(
 
 
 # ---- time and teachers ----
+
+
+def test_a_response_that_cannot_be_finalized_stops_no_other(
+    teacher: User,
+    other_teacher: User,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It has one mark more than its scheme; but its round is not closed without it."""
+    monkeypatch.setattr(finalizing.logger, "handlers", [])
+    people = [teacher, other_teacher]
+    made, next_round = (
+        small_round(people, n, scheme=Scheme.SINGLE, window_minutes=15) for n in (2, 1)
+    )
+    odd, sound, last = [*answers_of(made), *answers_of(next_round)]
+    for answer in (odd, sound, last):
+        give(answer, answer.slots.get().planned, ["3", "3", "6"])
+    (other,) = {*people} - {odd.slots.get().holder}
+    Slot.objects.create(answer=odd, kind=SlotKind.SECOND, planned=other)
+    give(odd, other, ["3", "3", "6"])
+    finalizing.finalize_all_due(later(60))
+    assert {one.pk for one in BlindAnswer.objects.filter(final=None)} == {odd.pk}
+    assert f"the blind answer {odd.pk} cannot be finalized" in caplog.text
+    with pytest.raises(ValueError, match="has 1 marks, not 2"):
+        close_round(made, acting_user=None, now=later(61))
 
 
 def test_a_deadline_is_set_moved_and_taken_away(teacher: User, other_teacher: User) -> None:
