@@ -19,6 +19,7 @@ from gradeapp.audit.sources import Source, sources
 from gradeapp.audit.tags import Tag
 from gradeapp.audit.triggers import wrong_triggers
 from gradeapp.common.refusals import BadInput
+from gradeapp.common.snapshot import one_snapshot
 
 CHUNK = 2000
 # Broken links that are named; their number is exact.
@@ -70,7 +71,8 @@ def verify_all(now: datetime, kept: Mapping[str, Mapping[int, str]] | None = Non
         raise BadInput(f"There is no chain {sorted(unknown)[0]}.")
     results = []
     for source in sources():
-        checked = verify(source, kept.get(source.name, {}), now)
+        with one_snapshot():  # retention and the sealer go on meanwhile
+            checked = verify(source, kept.get(source.name, {}), now)
         Chain.objects.filter(name=source.name).update(
             verified_at=now,
             verified_position=checked.position,

@@ -6,6 +6,7 @@ import io
 import json
 import secrets
 from datetime import datetime, timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from gradeapp.audit.retention import remove_old
 from gradeapp.audit.sealing import seal_all
 from gradeapp.audit.signing import signature
 from gradeapp.audit.tags import Tag
+from gradeapp.audit.verifying import verify_all
 from tests.evaluations.marking_world import answers_of, give, small_round
 
 pytestmark = pytest.mark.django_db
@@ -361,3 +363,33 @@ def test_the_history_of_marks_has_no_way_of_removal(teacher: User, other_teacher
     marks = Segment.objects.filter(chain__name="marks")
     assert marks.filter(first=1).update(removed_at=timezone.now()) == 1
     assert "marks: links 1 to 1 were removed without an audit entry" in verified()[1]["broken"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_retention_removes_during_a_check_is_not_missing(
+    settings: Any,
+) -> None:
+    """The check reads segments, links and the end of the chain in one snapshot."""
+    for days in (100, 70, 40):
+        record(Tag.RUN_STARTED, "run:1", actor=None)
+        with lifted(connection):
+            seal_all(timezone.now() - timedelta(days=days))
+    settings.AUDIT_RETENTION_DAYS = 60
+    removed: list[int] = []
+
+    def remove() -> None:
+        removed.append(remove_old(timezone.now()))
+        connection.close()
+
+    def when_segments_are_read(execute: Any, sql: str, *rest: Any) -> Any:
+        found = execute(sql, *rest)
+        if not removed and 'FROM "audit_segment"' in sql:
+            thread = Thread(target=remove)
+            thread.start()
+            thread.join()
+        return found
+
+    with connection.execute_wrapper(when_segments_are_read):
+        checked, _marks = verify_all(timezone.now())
+    assert removed == [2]
+    assert not checked.named
