@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from gradeapp.accounts.factors import needs_factor
 from gradeapp.accounts.models import User
 from gradeapp.accounts.sessions import PENDING, pending_login
-from gradeapp.accounts.single_sign_on import connect_sign_on
+from gradeapp.accounts.single_sign_on import SIGN_ON, connect_sign_on
 from gradeapp.accounts.throttle import client_address
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -49,6 +49,8 @@ class AccountAdapter(DefaultAccountAdapter):
         return address if "." in address or ":" in address else "0.0.0.0"
 
     def pre_login(self, request: HttpRequest, user: User, **about: Any) -> HttpResponse | None:
+        if "sociallogin" not in (about.get("signal_kwargs") or {}):
+            request.session.pop(SIGN_ON, None)  # of a sign-on that was left on its way
         refusal: HttpResponse | None = super().pre_login(request, user, **about)
         if refusal is None:
             request.session[PENDING] = pending_login(user)

@@ -6,8 +6,10 @@ admin has decided by inviting a person with that mail address. Nobody gets an ac
 
 from __future__ import annotations
 
+import hashlib
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
@@ -18,11 +20,13 @@ from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from requests import RequestException
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.provider_calls import provider_session
 from gradeapp.accounts.throttle import client_address, fail, reserve, sign_on_limits
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -33,6 +37,9 @@ from gradeapp.common.storable import UNSTORABLE
 SIGN_ON = "sign_on"
 # How long a login may stay at the provider.
 SIGN_ON_SECONDS = 1800
+# How far the clock of the provider may be ahead, and how long it may take to read an answer.
+CLOCKS_DIFFER = 60
+READ_SECONDS = 5.0
 NOT_WORKED = gettext_lazy("The single sign-on did not work. Start again from the login page.")
 # What allauth raises for answers of other forms, the last ones for times without a date (also an
 # OSError) and for a name that is too long.
@@ -76,21 +83,46 @@ class SocialAdapter(DefaultSocialAccountAdapter):
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: Any) -> Any:
         """Raise BadInput unless the ID token names the person, by what can be stored.
 
-        What the provider says beside it must be of the same person (OpenID Connect Core, 5.3.2).
-        Of all that only the verified mail addresses are kept, until the login is over.
+        It must be of the issuer in the settings, for this site and for now (OpenID Connect Core,
+        3.1.3.7), and what the provider says beside it of the same person (5.3.2). A ``sub`` names
+        somebody at one issuer only, so the hash of both is stored. Of all the rest only the
+        verified mail addresses are kept, until the login is over.
         """
         account = sociallogin.account
         token, beside = account.extra_data["id_token"], account.extra_data["userinfo"]
         sub = token["sub"]
         if not isinstance(sub, str) or not sub or UNSTORABLE.search(sub) or beside["sub"] != sub:
             raise BadInput(NOT_WORKED)
+        here = account.get_provider().app.client_id
+        of_issuer = _plain(token["iss"]) == _plain(settings.OIDC_ISSUER)
+        if not of_issuer or token.get("azp", here) != here or not _is_for_now(token):
+            raise BadInput(NOT_WORKED)
+        account.uid = uid_of(sub)
         sociallogin.email_addresses = _verified(sociallogin, beside.get("email"))
         account.extra_data = {}
         return super().populate_user(request, sociallogin, data)
 
+    def get_requests_session(self) -> Any:
+        return provider_session(READ_SECONDS)
+
     def on_authentication_error(self, *args: Any, **kwargs: Any) -> None:
         """Say in one sentence that the other site did not log the person in, or was left."""
         raise BadInput(NOT_WORKED)
+
+
+def uid_of(sub: str) -> str:
+    """Return by what somebody whom the issuer of the settings calls *sub* is known here."""
+    return hashlib.sha256(f"{_plain(settings.OIDC_ISSUER)}\n{sub}".encode()).hexdigest()
+
+
+def _plain(issuer: str) -> str:
+    """Return *issuer* without the part that leads to its discovery document."""
+    return issuer.partition("/.well-known/")[0].rstrip("/")
+
+
+def _is_for_now(token: Mapping[str, Any]) -> bool:
+    latest = time.time() + CLOCKS_DIFFER
+    return all(float(token.get(name, 0)) <= latest for name in ("nbf", "iat"))
 
 
 def _verified(sociallogin: Any, written: object) -> list[Any]:
@@ -116,8 +148,12 @@ def connect_sign_on(request: HttpRequest, user: User) -> None:
 def start_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """Lead to the provider, with no other parameter than where to go afterwards.
 
-    The session that remembers it is a short one until its person is logged in. Raises Throttled.
+    The session that remembers it is a short one until its person is logged in. Who is logged in
+    stays so: another login would end this session, and with it what is known of the new one.
+    Raises Throttled.
     """
+    if request.user.is_authenticated:
+        return redirect(settings.LOGIN_REDIRECT_URL)
     if settings.OIDC_ISSUER:
         limits = sign_on_limits(client_address(request))
         reserve(limits)
@@ -127,14 +163,15 @@ def start_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
         kept["next"] = request.GET["next"]
     request.GET = kept
     response = _asked(openid.login, request, provider_id)
-    if not request.user.is_authenticated:
-        request.session.set_expiry(SIGN_ON_SECONDS)
+    request.session.set_expiry(SIGN_ON_SECONDS)
     return response
 
 
 @login_not_required
 def end_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """Log in whom the provider names, or continue with the next step of the login."""
+    if request.user.is_authenticated:
+        return redirect(settings.LOGIN_REDIRECT_URL)
     return _asked(openid.callback, request, provider_id)
 
 

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib import import_module
+from threading import Event
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,15 +17,20 @@ import jwt
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.apps import apps
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
+from requests import RequestException
 
-from gradeapp.accounts import throttle
+from gradeapp.accounts import provider_calls, throttle
 from gradeapp.accounts.models import User
 from gradeapp.accounts.people import remove_factors
+from gradeapp.accounts.provider_calls import provider_session
+from gradeapp.accounts.single_sign_on import uid_of
 from gradeapp.accounts.tasks import forget_sessions
 from gradeapp.audit.models import AuditEntry
+from tests.factories import PASSWORD
 
 NO_TOKEN: dict[str, Any] = {}
 KEY = "k" * 32
@@ -70,7 +77,7 @@ class Provider(BaseHTTPRequestHandler):
 @pytest.fixture
 def provider(settings: Any) -> Iterator[type[Provider]]:
     server = HTTPServer(("127.0.0.1", 0), Provider)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     address = f"http://127.0.0.1:{server.server_address[1]}"
     app = {"provider_id": "sso", "name": "School", "client_id": "gradeapp", "secret": "s"}
     app["settings"] = {"server_url": address}  # type: ignore[assignment]
@@ -182,7 +189,11 @@ def test_user_data_of_other_types_get_a_sentence_and_no_login(
         {"sub": 7},
         {"aud": "another"},
         {"iss": "https://other.example"},
+        {"azp": "another"},
         {"exp": 1},
+        {"nbf": 10**11},
+        {"iat": 10**11},
+        {"iat": "soon"},
         {"jti": "a", "exp": 10**18},
         {"jti": "a", "exp": 10**30},
     ],
@@ -245,7 +256,7 @@ def test_a_second_person_with_the_address_of_the_first_is_refused(
     User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
     assert log_in("1", "tao@school.example").status_code == 302
     assert "Somebody else has logged in here" in log_in("2", "tao@school.example").text
-    assert list(SocialAccount.objects.values_list("uid", flat=True)) == ["1"]
+    assert list(SocialAccount.objects.values_list("uid", flat=True)) == [uid_of("1")]
     assert AuditEntry.objects.filter(tag="account.sign_on_connected").count() == 1
     remove_factors(teacher, acting_user=admin)
     assert log_in("2", "tao@school.example").status_code == 302
@@ -259,6 +270,98 @@ def test_a_first_login_that_does_not_pass_the_second_step_connects_nobody(
     held = log_in("1", "tao@school.example")
     assert held["Location"].startswith("/account/second-factor/")
     assert not SocialAccount.objects.exists()
+
+
+def test_a_sign_on_that_was_left_connects_nobody_with_the_next_login_there(
+    provider: type[Provider], lead: User
+) -> None:
+    """Somebody else began it, with an address that the provider gave them."""
+    User.objects.filter(pk=lead.pk).update(email="lin@school.example")
+    factor = Authenticator(user=lead, type=Authenticator.Type.TOTP, data={"secret": "x"})
+    factor.save()
+    browser = log_in("evil", "lin@school.example").client
+    factor.delete()
+    browser.post("/login/", {"username": lead.username, "password": PASSWORD})
+    assert browser.session["_auth_user_id"] == str(lead.pk)
+    assert not SocialAccount.objects.exists()
+
+
+def test_who_is_logged_in_stays_so(
+    provider: type[Provider], teacher: User, other_teacher: User
+) -> None:
+    """Else the login of another would leave no entry, and connect nobody."""
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    browser = Client()
+    away = urlsplit(browser.get("/account/oidc/sso/login/")["Location"])
+    browser.force_login(other_teacher)
+    Provider.person = {"sub": "1", "email": "tao@school.example", "email_verified": True}
+    Provider.token = {}
+    state = parse_qs(away.query)["state"][0]
+    for page in ("", f"callback/?code=c&state={state}"):
+        assert browser.get(f"/account/oidc/sso/login/{page}")["Location"] == "/"
+    assert browser.session["_auth_user_id"] == str(other_teacher.pk)
+    assert not SocialAccount.objects.exists()
+
+
+def test_a_sub_is_that_of_its_issuer(
+    provider: type[Provider], teacher: User, settings: Any
+) -> None:
+    """Another provider counts its people anew; who was connected before this stays connected."""
+    SocialAccount.objects.create(user=teacher, provider="sso", uid="1")
+    migration = import_module("gradeapp.accounts.migrations.0008_sign_on_of_an_issuer")
+    migration.name_the_issuer(apps, None)
+    assert log_in("1", "tao@school.example", verified=False).status_code == 302
+    here, settings.OIDC_ISSUER = settings.OIDC_ISSUER, "https://before.example"
+    SocialAccount.objects.update(uid=uid_of("1"))
+    settings.OIDC_ISSUER = here
+    assert log_in("1", "eve@elsewhere.example", verified=False).status_code == 403
+
+
+def test_a_discovery_document_of_another_issuer_is_refused(
+    provider: type[Provider], teacher: User, settings: Any
+) -> None:
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    names = ("authorization", "token", "userinfo")
+    config = {f"{name}_endpoint": f"{settings.OIDC_ISSUER}/{name}" for name in names}
+    config |= {"issuer": "https://evil.example", "jwks_uri": f"{settings.OIDC_ISSUER}/keys"}
+    instead = {"well-known": json.dumps(config).encode()}
+    token = {"iss": "https://evil.example"}
+    answer = log_in("1", "tao@school.example", instead=instead, token=token)
+    assert answer.status_code == 400
+
+
+def test_an_answer_of_any_length_holds_nobody(
+    provider: type[Provider], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a long one nor one that drips; three that hang leave the rest of the site alone."""
+    page = "/account/oidc/sso/login/"
+    Provider.instead = {"well-known": b"{" + b" " * 300_000 + b"}"}
+    assert Client().get(page).status_code == 400
+    monkeypatch.setattr(provider_calls, "LONGEST_CALL", 0.5)
+    monkeypatch.setattr(provider_calls, "WAIT", 0.1)
+    drips = Event()
+    monkeypatch.setattr(Provider, "do_GET", lambda self: drips.wait(20))
+    assert [Client().get(page).status_code for _ in range(5)] == [400] * 5
+    assert not provider_calls.PLACES.acquire(blocking=False), "three calls hang"
+    drips.set()
+
+
+def test_calls_go_by_tls_to_the_provider_alone(
+    provider: type[Provider], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A redirect would take the secret of this site along."""
+
+    def elsewhere(handler: Provider) -> None:
+        handler.send_response(307)
+        handler.send_header("Location", f"{settings.OIDC_ISSUER}/elsewhere")
+        handler.end_headers()
+
+    monkeypatch.setattr(Provider, "do_GET", elsewhere)
+    with pytest.raises(RequestException, match="redirects"):
+        provider_session(5).get(settings.OIDC_ISSUER)
+    address, settings.OIDC_ISSUER = settings.OIDC_ISSUER, "https://login.school.example"
+    with pytest.raises(RequestException, match="without TLS"):
+        provider_session(5).get(address)
 
 
 @pytest.mark.django_db

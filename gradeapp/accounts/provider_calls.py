@@ -1,0 +1,77 @@
+"""Calls to the provider of single sign-on: by TLS alone, without redirects, bounded in all.
+
+The ID token is believed because it came straight from the provider by TLS (OpenID Connect Core,
+3.1.3.7), so nothing else may answer in its place. And these calls are made in web requests, also
+of people without an account, so a provider that hangs must not stop the site.
+"""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+from threading import BoundedSemaphore
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from requests import PreparedRequest, RequestException, Response, Session
+from requests.adapters import HTTPAdapter
+
+from gradeapp.common.bounded_wait import within
+from gradeapp.start_rules import is_loopback
+
+# Seconds for one call in all, and bytes of its answer.
+LONGEST_CALL = 10.0
+MOST_BYTES = 256 * 1024
+# So many calls go on at once in a web process, one that hangs until it ends; others wait so long.
+PLACES = BoundedSemaphore(3)
+WAIT = 2.0
+
+
+class ProviderAdapter(HTTPAdapter):
+    """Sends one request; raises RequestException or OSError for what must not, or cannot, be."""
+
+    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
+        _check_address(request.url or "")
+        if not PLACES.acquire(timeout=WAIT):
+            raise RequestException("too many calls to the provider go on at once")
+        ask = partial(super().send, request, *args, **kwargs | {"stream": True})
+        return within(LONGEST_CALL, partial(_ask, ask))
+
+
+def provider_session(timeout: float) -> Session:
+    """Return a session for calls to the provider, which reads for *timeout* seconds at most."""
+    session = Session()
+    for scheme in ("https://", "http://"):
+        session.mount(scheme, ProviderAdapter())
+    session.request = partial(session.request, timeout=timeout)  # type: ignore[method-assign]
+    return session
+
+
+def _check_address(url: str) -> None:
+    parts = urlsplit(url)
+    on_this_machine = urlsplit(settings.OIDC_ISSUER).scheme == "http"
+    if parts.scheme != "https" and not (on_this_machine and is_loopback(parts.hostname or "")):
+        raise RequestException("the provider names an address without TLS")
+
+
+def _ask(send: Any) -> Response:
+    """Return the whole answer to *send*, and give the place back."""
+    try:
+        found: Response = send()
+        with found:
+            if found.is_redirect:
+                raise RequestException("the provider redirects its own calls")
+            body = bytearray()
+            for some in found.iter_content(1024):
+                body += some
+                if len(body) > MOST_BYTES:
+                    raise RequestException("the answer of the provider is too long")
+    finally:
+        PLACES.release()
+    answer = Response()
+    answer.status_code, answer.reason, answer.url = found.status_code, found.reason, found.url
+    answer.request, answer.encoding = found.request, found.encoding
+    answer.headers, answer.cookies = found.headers, found.cookies
+    answer.raw = io.BytesIO(bytes(body))
+    return answer
