@@ -200,6 +200,7 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "shared_cache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},  # the codes go first when it is full
     }
 }
 

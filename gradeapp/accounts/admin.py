@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import UserChangeForm
 from django.contrib.auth.models import Group
@@ -17,7 +18,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import Field
 from django.forms import CharField, HiddenInput, ModelForm
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
@@ -142,7 +143,8 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
         self, request: HttpRequest, id: str, form_url: str = ""
     ) -> HttpResponse:
         """The page for the password of another person: superusers only, and written down."""
-        if str(request.user.pk) == id:
+        person = self.get_object(request, unquote(id))  # "01" is the key 1 too
+        if person == request.user:
             return redirect("password_change")
         if not request.user.is_superuser:
             raise PermissionDenied
@@ -150,12 +152,16 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
             check_confirmed(request)
             one_change_of_people_at_a_time()
             check_still_manages(cast(User, request.user))
-        before = User.objects.filter(pk=id).values_list("password", flat=True).first()
+        if person is None:
+            raise Http404
+        before = User.objects.values_list("password", flat=True).get(pk=person.pk)
         response = super().user_change_password(request, id, form_url)
-        person = User.objects.filter(pk=id).first()
-        if person is not None and person.password != before:
-            # Somebody else knows it: it serves for one login.
-            User.objects.filter(pk=person.pk).update(must_change_password=True)
+        person.refresh_from_db()
+        if person.password != before:
+            # Somebody else knows it: it serves for one login, if there is one at all.
+            User.objects.filter(pk=person.pk).update(
+                must_change_password=person.has_usable_password()
+            )
             end_reset_links(person)
             record(Tag.PASSWORD_CHANGED, person, actor=request.user, request=request, by="another")
         return response
@@ -170,7 +176,7 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
             # Their own password, say, may be another since they were read.
             obj.save(update_fields=COLUMNS.intersection(form.changed_data))
             return
-        obj.must_change_password = True
+        obj.must_change_password = obj.has_usable_password()
         super().save_model(request, obj, form, change)
 
     def save_related(

@@ -36,7 +36,8 @@ def send_reset_link(name: str, site: str, language: str) -> None:
     named = people.filter(username=name).first()
     if named is not None and named.has_usable_password():
         _mail_reset_link(named, site, language)
-    others = people.filter(email__iexact=name)
+    # Other letters (a dotless i) are equal in some database, and no limit counts them as one.
+    others = people.filter(email__iexact=name) if name.isascii() else people.none()
     known = [user for user in others[:2] if user.has_usable_password()]
     if len(known) == 1 and known[0] != named:
         _mail_reset_link(known[0], site, language)

@@ -91,6 +91,24 @@ def test_an_admin_does_not_log_in_as_another(admin: User, teacher: User, root: U
     assert Client().post("/login/", {"username": "tao", "password": NEW}).status_code != 302
 
 
+def test_an_own_password_needs_the_old_one_however_the_key_is_written(root: User) -> None:
+    client = logged_in(root)
+    for key in (f"{root.pk}", f"0{root.pk}", f"+{root.pk}", f"%20{root.pk}"):
+        page = client.get(f"/admin/accounts/user/{key}/password/")
+        assert (page.status_code, page.get("Location")) in ((302, "/password/"), (404, None))
+    for nobody in ("abc", "_331", "999999999999999999999"):
+        assert client.get(f"/admin/accounts/user/{nobody}/password/").status_code in (302, 404)
+
+
+def test_a_person_without_a_password_is_asked_for_no_new_one(root: User) -> None:
+    """They have single sign-on alone, and could never give the old one."""
+    given = {"username": "sso", "usable_password": "false", "password1": "", "password2": ""}
+    answer = logged_in(root).post("/admin/accounts/user/add/", given)
+    person = User.objects.get(username="sso")
+    assert (answer.status_code, person.has_usable_password()) == (302, False)
+    assert not person.must_change_password
+
+
 def test_an_admin_touches_no_superuser(admin: User, root: User, teacher: User) -> None:
     client = logged_in(admin)
     assert client.post(page(root), form(root, is_active="")).status_code == 403
