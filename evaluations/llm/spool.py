@@ -47,12 +47,14 @@ def read(path: Path) -> tuple[list[CallResult], list[bytes]]:
     return results, unreadable
 
 
-def replay(path: Path, deliver: Callable[[Sequence[CallResult]], None]) -> int:
+def replay(
+    path: Path, deliver: Callable[[Sequence[CallResult]], Sequence[CallResult] | None]
+) -> int:
     """Deliver the results in the file, then remove it. Returns how many there were.
 
     A file that another process or pump writes or replays is left alone. *deliver* must accept a
-    result a second time, because the process may die between the two steps. Unreadable lines are
-    moved to a file with the suffix ``.unreadable``.
+    result a second time, because the process may die between the two steps. Unreadable lines, and
+    the results that it returns as those of no call, go to a file with the suffix ``.unreadable``.
     """
     if not path.exists():
         return 0
@@ -63,7 +65,7 @@ def replay(path: Path, deliver: Callable[[Sequence[CallResult]], None]) -> int:
     try:
         results, unreadable = read(path)
         if results:
-            deliver(results)
+            unreadable += [_line(one).rstrip() for one in deliver(results) or ()]
         if unreadable:
             with path.with_suffix(".unreadable").open("ab") as kept:
                 kept.writelines(line + b"\n" for line in unreadable)

@@ -32,7 +32,7 @@ from evaluations.llm.batch_files import (
 from evaluations.llm.breaker import STANDARD, Breaker
 from evaluations.llm.budget import Budget
 from evaluations.llm.classify import NO_SECRET
-from evaluations.llm.client import CallResult, ChatFailure, ChatReply
+from evaluations.llm.client import CallResult, ChatFailure
 from evaluations.models import Attempt, Batch, Job, Run
 from evaluations.models.vocabulary import (
     AttemptStatus,
@@ -41,6 +41,7 @@ from evaluations.models.vocabulary import (
     PauseReason,
     RunStatus,
 )
+from evaluations.runs.rules.call_keys import attempt_of, call_key, custom_id, fits, key_in
 from evaluations.runs.selectors.batches import may_make_batches
 from evaluations.runs.selectors.run_words import error_words
 from evaluations.runs.selectors.runs import money
@@ -75,11 +76,6 @@ NO_OUTAGE = replace(STANDARD, few=10**9, few_billed=10**9)
 def owner_of(batch: Batch) -> str:
     """Return the name by which *batch* holds its jobs."""
     return f"batch-{batch.pk}"
-
-
-def custom_id(run: Run, attempt_id: int) -> str:
-    """Return the id of a request: that of the run and of the attempt, which is ours alone."""
-    return f"{run.public_id.hex}-{attempt_id}"
 
 
 def make_batches(
@@ -187,7 +183,8 @@ def _fill(batch: Batch, now: datetime, most_requests: int, most_bytes: int) -> F
 
 def _line(run: Run, attempt_id: int, call: Call) -> bytes:
     model = run.run_settings["model"]
-    return request_line(custom_id(run, attempt_id), model, call.messages, call.params)
+    key = call_key(attempt_id, call.request_hash)
+    return request_line(custom_id(run.public_id, key), model, call.messages, call.params)
 
 
 def file_name(batch: Batch) -> str:
@@ -258,8 +255,8 @@ def store_lines(
     key of the endpoint that sent them.
     """
     now = database_now()
-    waiting: dict[int, ChatReply | ChatFailure] = {}
-    seen: set[int] = set()
+    waiting: list[CallResult] = []
+    seen: set[str] = set()
     unreadable = 0
     for line in read_lines(lines, now, mask):
         if isinstance(line, BadLine):
@@ -271,7 +268,7 @@ def store_lines(
             words = _("Line %(n)d: it is not a reply of a batch file.")
             report.problem(words % {"n": line.number})
             continue
-        key = _attempt_id(run, line.custom_id)
+        key = key_in(line.custom_id, run.public_id)
         if key is None:
             report.name_unknown([line.custom_id[:80]])
         elif key in seen:
@@ -280,26 +277,27 @@ def store_lines(
             report.problem(words % {"id": line.custom_id[:80]})
         else:
             seen.add(key)
-            waiting[key] = line.result
+            waiting.append(CallResult(key, line.result, 0.0))
             if len(waiting) >= TOGETHER:
                 _store(run, waiting, report)
-                waiting = {}
+                waiting = []
     _store(run, waiting, report)
 
 
-def _attempt_id(run: Run, given: str) -> int | None:
-    """Return the attempt that *given* names if it is one of *run*."""
-    ours, _dash, key = given.partition("-")
-    if ours != run.public_id.hex or not (key.isascii() and key.isdigit() and len(key) < 19):
-        return None
-    return int(key)
-
-
-def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchReport) -> None:
-    """Store *results* by attempt, add them to *report* and to the counts of their batches."""
+def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
+    """Store the results *given*, add them to *report* and to the counts of their batches."""
+    keys = [attempt_of(one.key) for one in given]
+    found = Attempt.objects.filter(pk__in=keys, job__run=run)
+    hashes = dict(found.values_list("pk", "request_hash"))
+    results: dict[int, CallResult] = {}
+    for key, one in zip(keys, given, strict=True):
+        if key in hashes and fits(one.key, hashes[key]):
+            results[key] = one
+        else:
+            report.name_unknown([custom_id(run.public_id, one.key)])
     if not results:
         return
-    found = Attempt.objects.filter(pk__in=results, job__run=run)
+    found = found.filter(pk__in=results)
     random = Random(run.pk)
     breaker = Breaker(random=random, limits=NO_OUTAGE)
     with transaction.atomic():
@@ -311,7 +309,7 @@ def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchR
         open_keys = set(found.filter(status__in=open_ones).values_list("pk", flat=True))
         answered = found.filter(status=AttemptStatus.ANSWERED).values_list("pk", flat=True)
         same = set(answered)
-        fresh = [CallResult(key, results[key], 0.0) for key in sorted(open_keys)]
+        fresh = [results[key] for key in sorted(open_keys)]
         stored = store_each(fresh, now=database_now(), random=random, breaker=breaker)
         replied = set(answered.all()) - same
     report.calls.update(owners)
@@ -319,8 +317,7 @@ def _store(run: Run, results: dict[int, ChatReply | ChatFailure], report: BatchR
     report.answered += stored.answered
     report.failed += len(stored.failed)
     ended = sorted(set(owners) - open_keys - same)
-    report.name_unknown(custom_id(run, key) for key in sorted(set(results) - set(owners)))
-    report.name_ended(custom_id(run, key) for key in ended)
+    report.name_ended(custom_id(run.public_id, results[key].key) for key in ended)
     process(run, stored.kept)
     for failure, _sent in stored.failed[:MOST_PROBLEMS]:
         words = _("Failed: %(why)s (%(text)s)")

@@ -31,6 +31,7 @@ from evaluations.llm.retry import RetryPolicy, decide
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, UsageState
 from evaluations.runs.kinds import Kept, kind_of
+from evaluations.runs.rules.call_keys import attempt_of, fits
 from evaluations.runs.rules.endings import ending_of, same_model
 from evaluations.runs.rules.sampling import tokens_asked
 from evaluations.runs.services import spending
@@ -95,12 +96,13 @@ def store_results(
 ) -> Stored:
     """Store a batch, all or nothing; a result that is already stored changes nothing.
 
+    One whose key is of another request (``call_keys``) is not stored.
     A call whose answer is unknown costs its whole reservation. *breaker* is told what came back; a
     failure while it is open counts against no job.
     """
     breaker = breaker or Breaker(random=random)
     stored = Stored()
-    keys = [int(result.key) for result in results]
+    keys = [attempt_of(result.key) for result in results]
     # Locked in one order, so that two workers cannot wait for each other.
     locked = Job.objects.filter(attempts__in=keys).select_for_update(of=("self",)).order_by("pk")
     jobs = {job.pk: job for job in locked}
@@ -108,9 +110,10 @@ def store_results(
     attempts = Attempt.objects.filter(status__in=OPEN).in_bulk(keys)
     # A spool may hold a result twice; one statement cannot store it so.
     single: dict[int, CallResult] = {}
-    for result in results:
-        single.setdefault(int(result.key), result)
-    fresh = [(one, attempts[key]) for key, one in single.items() if key in attempts]
+    for key, result in zip(keys, results, strict=True):
+        if key in attempts and fits(result.key, attempts[key].request_hash):
+            single.setdefault(key, result)
+    fresh = [(one, attempts[key]) for key, one in single.items()]
     for result, attempt in fresh:
         attempt.job = jobs[attempt.job_id]
         attempt.job.run = runs[attempt.job.run_id]
@@ -297,9 +300,13 @@ def _keep_replies(replies: Sequence[tuple[Attempt, ChatReply]], stored: Stored) 
         done = [*steps_done, *kept.done]
         for job in done:
             job.status = JobStatus.DONE
-        Job.objects.filter(pk__in=[job.pk for job in done]).update(
-            status=JobStatus.DONE, **JOB.released(), next_at=None, error=""
+        finished = Job.objects.filter(pk__in=[job.pk for job in done])
+        finished.update(status=JobStatus.DONE, next_at=None, error="")
+        # A later call may be on its way: its lease says whose it is, and when it is lost.
+        asked_again = Attempt.objects.filter(
+            job__in=finished, fence=F("job__fence"), status=AttemptStatus.SENT
         )
+        finished.exclude(pk__in=asked_again.values("job")).update(**JOB.released())
         stored.kept.responses += kept.responses
         stored.kept.done += kept.done
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from copy import copy
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -153,6 +154,8 @@ def _check_fields(endpoint: Endpoint) -> None:
         raise BadInput(_("Concurrent calls, timeout and maximum tokens must be above zero."))
     if not 0 < endpoint.max_temperature <= 2:
         raise BadInput(_("The highest temperature must be above 0, and 2 at most."))
+    if not re.fullmatch("[A-Z]{3}", endpoint.currency):
+        raise BadInput(_("A currency is three capital letters, such as CNY."))
     if min(endpoint.price_input, endpoint.price_output, endpoint.price_cached or 0) < 0:
         raise BadInput(_("A price must be zero or more."))
     if endpoint.price_cached is not None and endpoint.price_cached > endpoint.price_input:

@@ -19,6 +19,7 @@ from evaluations.llm.budget import Budget
 from evaluations.llm.client import ChatRequest
 from evaluations.models import Attempt, Job, MarkingNotes, Run, RunWorker
 from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunStatus
+from evaluations.runs.rules.call_keys import call_key
 from evaluations.runs.services import spending
 from evaluations.runs.services.attempts_sql import insert_sent
 from evaluations.runs.services.frozen import currency_of
@@ -192,7 +193,8 @@ def claim_calls(
     claimed = []
     for attempt in attempts:
         call = planned.pop(attempt.job_id)
-        claimed.append(Claimed(attempt, ChatRequest(attempt.pk, call.messages, call.params)))
+        key = call_key(attempt.pk, attempt.request_hash)
+        claimed.append(Claimed(attempt, ChatRequest(key, call.messages, call.params)))
     for lost in planned.values():
         budget.finalize(lost.most, Decimal(0))
     return Claims(claimed, over_budget, over_cap)
@@ -301,7 +303,8 @@ def release_lost_jobs(now: datetime) -> int:
     dead = ended_workers(holders)
     places.filter(worker__in=dead).update(**PLACE.released())
     lost = JOB.ended(now) | Q(lease_owner__in=dead)
-    lost_jobs = Job.objects.filter(lost, status=JobStatus.LEASED)
+    # One that is done, by the late reply to an earlier call, has the lease of the later one.
+    lost_jobs = Job.objects.filter(lost, status__in=(JobStatus.LEASED, JobStatus.DONE))
     ids = list(lost_jobs.select_for_update().values_list("pk", flat=True))
     if not ids:
         return 0
@@ -310,9 +313,11 @@ def release_lost_jobs(now: datetime) -> int:
         status=AttemptStatus.UNKNOWN, error=WORKER_LOST, finished_at=now
     )
     free = {**JOB.released(), "error": WORKER_LOST}
-    exhausted = Job.objects.filter(pk__in=ids, attempts_made__gte=MOST_ATTEMPTS)
+    Job.objects.filter(pk__in=ids, status=JobStatus.DONE).update(**JOB.released())
+    leased = Job.objects.filter(pk__in=ids, status=JobStatus.LEASED)
+    exhausted = leased.filter(attempts_made__gte=MOST_ATTEMPTS)
     failed = list(exhausted.values_list("pk", flat=True))
     Job.objects.filter(pk__in=failed).update(status=JobStatus.FAILED, **free)
     fail_steps_after(failed)
-    Job.objects.filter(pk__in=ids, status=JobStatus.LEASED).update(status=JobStatus.PENDING, **free)
+    leased.update(status=JobStatus.PENDING, **free)
     return len(ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -13,7 +13,8 @@ from django.db import DatabaseError
 
 from evaluations.llm import spool
 from evaluations.llm.client import CallResult
-from evaluations.models import Run
+from evaluations.models import Attempt, Run
+from evaluations.runs.rules.call_keys import attempt_of, fits
 from evaluations.runs.services.call_results import store_each
 
 logger = logging.getLogger(__name__)
@@ -36,11 +37,30 @@ def store_spooled(now: datetime) -> None:
     be stored stays in its file.
     """
 
-    def store(batch: Sequence[CallResult]) -> None:
-        store_each(batch, now=now, random=Random())
-
     for path in sorted((Path(settings.VAR_DIR) / "spool").glob("*.jsonl")):
         try:
-            spool.replay(path, store)
+            replay(path, lambda batch: store_each(batch, now=now, random=Random()))
         except (DatabaseError, OSError):
             logger.exception("the results in %s cannot be stored", path)
+
+
+def replay(path: Path, store: Callable[[Sequence[CallResult]], object]) -> None:
+    """Store the results in the file at *path* by *store*, and remove it.
+
+    Results of no call of this database, as after a backup was restored, are kept beside it.
+    """
+
+    def deliver(results: Sequence[CallResult]) -> list[CallResult]:
+        store(results)
+        keys = [attempt_of(one.key) for one in results]
+        hashes = dict(Attempt.objects.filter(pk__in=keys).values_list("pk", "request_hash"))
+        foreign = [
+            one
+            for key, one in zip(keys, results, strict=True)
+            if key not in hashes or not fits(one.key, hashes[key])
+        ]
+        if foreign:
+            logger.error("%d results in %s are of no call here: kept", len(foreign), path)
+        return foreign
+
+    spool.replay(path, deliver)

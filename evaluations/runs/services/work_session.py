@@ -21,7 +21,6 @@ from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import F
 
-from evaluations.llm import spool
 from evaluations.llm.blocking import run_pump
 from evaluations.llm.breaker import STANDARD, Breaker
 from evaluations.llm.budget import Budget
@@ -61,7 +60,7 @@ from evaluations.runs.services.run_workers import (
     show_waiting,
     take_over_trying,
 )
-from evaluations.runs.services.spools import spool_path, spools_of
+from evaluations.runs.services.spools import replay, spool_path, spools_of
 from evaluations.runs.services.study_budgets import calls_are_open
 from gradeapp.common.refusals import Refusal
 
@@ -154,7 +153,7 @@ class WorkSession:
         """Do what ``work`` says; the caller gives back the permits and processes the rest."""
         note_trying(self.run, self.owner, self.tries)
         for path in spools_of(self.run):
-            spool.replay(path, lambda batch: self.processing.add(self.store(batch).kept))
+            replay(path, lambda batch: self.processing.add(self.store(batch).kept))
         self.budget = Budget(self.run.budget, money(self.run).exposed)
         above = Attempt.objects.filter(job__run=self.run, reserved__gt=0, cost__gt=F("reserved"))
         self.note_overrun(above.order_by("-cost").values_list("reserved", "cost")[:MANY])
@@ -218,7 +217,7 @@ class WorkSession:
         claims = claim_calls(self.run, self.owner, taken, now, budget=self.budget)
         self.permits.used(capacity, len(claims.calls))
         self.in_flight += len(claims.calls)
-        self.breaker.sent(one.request.key for one in claims.calls)
+        self.breaker.sent(one.attempt.pk for one in claims.calls)
         if not self.in_flight and not self.unstored:
             if claims.over_budget and self.others_call():
                 time.sleep(OTHERS_WAIT)  # their calls may cost less than is reserved for them

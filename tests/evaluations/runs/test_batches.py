@@ -22,6 +22,7 @@ from evaluations.runs.services.batches import (
     owner_of,
     read_replies,
     request_lines,
+    take_file,
 )
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.job_queue import release_lost_jobs
@@ -114,6 +115,22 @@ def test_a_second_step_is_due_when_the_first_is_read(endpoint: Endpoint) -> None
     assert Response.objects.filter(run=run).count() == 2
 
 
+def test_replies_to_a_discarded_batch_leave_no_call_open(endpoint: Endpoint) -> None:
+    """Its requests were made again, in a batch that still waits."""
+    run = by_batch(endpoint, 1)
+    (one,) = make_batches(run, acting_user=None)
+    replies = [answered(request) for request in requests_of(one)]
+    list(take_file(one, acting_user=None))
+    give_up(one, "lost", BatchState.DISCARDED, acting_user=None)
+    (two,) = make_batches(run, acting_user=None)
+    read_replies(run, replies, acting_user=None)
+    assert Response.objects.count() == 1
+    two.refresh_from_db()
+    assert two.state == BatchState.WAITING
+    assert give_up(two, "not needed", BatchState.DISCARDED, acting_user=None) == 1
+    assert not Attempt.objects.filter(status=AttemptStatus.SENT).exists()
+
+
 def test_each_bad_line_has_a_sentence_and_loses_nothing(endpoint: Endpoint) -> None:
     run = by_batch(endpoint, 4)
     (batch,) = make_batches(run, acting_user=None)
@@ -127,6 +144,8 @@ def test_each_bad_line_has_a_sentence_and_loses_nothing(endpoint: Endpoint) -> N
             b"\n",
             answered({**good, "custom_id": other}),
             answered({**good, "custom_id": f"{run.public_id.hex}-999999999"}),
+            # Of before a backup was restored, since when its key is that of another request.
+            answered({**good, "custom_id": f"{good['custom_id'][:-8]}{left['custom_id'][-8:]}"}),
             answered(good),
             answered(good, "another"),
             line_of(expired["custom_id"], error={"code": "batch_expired", "message": "late"}),
@@ -134,7 +153,7 @@ def test_each_bad_line_has_a_sentence_and_loses_nothing(endpoint: Endpoint) -> N
         ],
         acting_user=None,
     )
-    assert (report.answered, report.failed, report.same, report.unknown) == (1, 2, 1, 2)
+    assert (report.answered, report.failed, report.same, report.unknown) == (1, 2, 1, 3)
     said = "\n".join(report.problems)
     for words in ("Line 1: it is not", "no request of this run", "stands twice", "(late)"):
         assert words in said

@@ -6,22 +6,27 @@ import threading
 from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
+from evaluations.llm import spool
 from evaluations.llm.budget import Budget
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKind
 from evaluations.models import Attempt, Endpoint, Job, LanguageModel, Response, Run, RunWorker
 from evaluations.models.vocabulary import AttemptStatus, JobStatus
+from evaluations.runs.rules.call_keys import attempt_of
 from evaluations.runs.selectors.runs import progress
 from evaluations.runs.services import job_queue, run_workers
 from evaluations.runs.services.call_results import store_results
 from evaluations.runs.services.generation import look_for_work
 from evaluations.runs.services.job_queue import Call, Claimed
 from evaluations.runs.services.planning import plan_jobs
+from evaluations.runs.services.spools import spool_path, store_spooled
 from tests.factories import make_question, make_run, make_task
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=timezone.get_fixed_timezone(0))
@@ -75,7 +80,7 @@ def after_lease() -> datetime:
 def test_a_claim_stores_its_attempts_before_anything_is_sent() -> None:
     run = planned(5)
     mine = claim(run, "one", 3)
-    assert [one.request.key for one in mine] == [one.attempt.pk for one in mine]
+    assert [attempt_of(one.request.key) for one in mine] == [one.attempt.pk for one in mine]
     stored = Attempt.objects.filter(job__run=run)
     assert {(a.status, a.number, a.fence, a.reserved) for a in stored} == {
         (AttemptStatus.SENT, 1, 1, Decimal("0.5"))
@@ -254,10 +259,37 @@ def test_what_is_delivered_twice_is_stored_once() -> None:
 
 
 @pytest.mark.django_db
-def test_an_outcome_of_another_database_is_passed_over() -> None:
-    planned(1)
-    store(CallResult(10**9, ChatFailure(FailureKind.SERVER), 0.1))
-    assert Attempt.objects.count() == 0
+def test_an_outcome_of_another_database_is_passed_over(settings: Any, tmp_path: Path) -> None:
+    """A backup was restored, so the keys of calls come again; what fits no call is kept."""
+    settings.VAR_DIR = tmp_path
+    run = planned(1)
+    (call,) = claim(run, "one", 1)
+    reply = answered(call).result
+    foreign = [CallResult(key, reply, 0.1) for key in (f"{10**9}-0f", f"{call.attempt.pk}-0f")]
+    spool.append(spool_path(run, "one"), foreign)
+    store_spooled(NOW)
+    assert not Response.objects.exists()
+    assert spool.read(spool_path(run, "one").with_suffix(".unreadable"))[0] == foreign
+    store(CallResult(call.request.key, reply, 0.1))
+    assert Response.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_call_whose_job_an_earlier_one_has_done_is_lost_with_its_worker() -> None:
+    """Else it counted as under way for ever."""
+    run = planned(1)
+    (lost,) = claim(run, "lost", 1)
+    job_queue.release_lost_jobs(after_lease())
+    (again,) = claim(run, "again", 1, after_lease())
+    store(answered(lost))
+    assert state(run) == {JobStatus.DONE: 1}
+    again.attempt.refresh_from_db()
+    assert again.attempt.status == AttemptStatus.SENT
+    job_queue.release_lost_jobs(after_lease() + timedelta(hours=1))
+    again.attempt.refresh_from_db()
+    assert again.attempt.status == AttemptStatus.UNKNOWN
+    assert state(run) == {JobStatus.DONE: 1}
+    assert Job.objects.get().lease_owner == ""
 
 
 @pytest.mark.django_db

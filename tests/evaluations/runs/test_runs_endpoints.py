@@ -138,6 +138,7 @@ def test_few_tests_go_on_at_once(server: ScriptedServer, admin: User) -> None:
         ({"timeout_seconds": 0}, "above zero"),
         ({"max_tokens": 0}, "above zero"),
         ({"price_input": Decimal(-1)}, "zero or more"),
+        ({"currency": "usd"}, "three capital letters"),  # no cap of USD would hold it
         ({"price_cached": Decimal(1000)}, "cannot cost more"),
         ({"model": ""}, "model"),
         ({"name": "n" * 61}, "name"),

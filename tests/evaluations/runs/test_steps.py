@@ -22,6 +22,7 @@ from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKi
 from evaluations.models import Attempt, Endpoint, Job, Response, Run, StepReply
 from evaluations.models.vocabulary import FIRST_STEP_FAILED
 from evaluations.reports.selectors.scored_answers import scored_answers
+from evaluations.runs.rules.call_keys import attempt_of
 from evaluations.runs.selectors.run_notices import run_notice
 from evaluations.runs.selectors.runs import money, progress
 from evaluations.runs.services import job_queue
@@ -61,7 +62,7 @@ def claimed(run: Run, n: int = 1) -> list[Attempt]:
     now = timezone.now()
     assert join_run(run, "w", now)
     session = WorkSession(run, "w", now + timedelta(minutes=1), bool, timezone.now, lambda: None)
-    keys = [request.key for request in session.claim(n)]
+    keys = [attempt_of(request.key) for request in session.claim(n)]
     session.permits.release()
     leave_run(run, "w")
     return list(Attempt.objects.filter(pk__in=keys))
