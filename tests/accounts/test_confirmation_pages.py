@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluations.conditions import Asking
-from evaluations.models import Endpoint, Run, Study
+from evaluations.models import Endpoint, Job, Run, Study
 from evaluations.models.vocabulary import PauseReason
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.generation import work_on_run
@@ -25,7 +25,14 @@ from questions.models import Dataset
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
 from tests.evaluations.conftest import endpoint, server  # noqa: F401 (fixtures)
-from tests.factories import PASSWORD, make_dataset, make_question, make_task, make_user
+from tests.factories import (
+    PASSWORD,
+    make_dataset,
+    make_endpoint,
+    make_question,
+    make_task,
+    make_user,
+)
 from tests.scripted_server import ScriptedServer, named_fault
 from tests.test_authorization import ROUTES, TABLE
 
@@ -212,6 +219,29 @@ def test_what_somebody_stopped_asks_before_it_is_resumed(
     waits = {"pause_reason": PauseReason.ENDPOINT_DOWN, "resume_at": timezone.now()}
     Run.objects.filter(pk=run.pk).update(**waits)
     assert not asks(client.post(reverse("runs:resume", args=[run.pk])))
+
+
+@pytest.mark.usefixtures("confirming")
+@pytest.mark.parametrize("how", ["extend", "resume", "retry"])
+def test_a_judge_beside_a_run_that_costs_nothing_counts(
+    how: str, admin: User, exam: Dataset, dear: Endpoint
+) -> None:
+    """Its calls follow the answers by themselves."""
+    free = make_endpoint("free")
+    Endpoint.objects.filter(pk=free.pk).update(base_url=dear.base_url)
+    free.refresh_from_db()
+    run = start_run(
+        endpoint=free, dataset=exam, acting_user=admin, judge=dear, trial=how == "extend"
+    )
+    stop_run(run, acting_user=admin)
+    Run.objects.filter(judge__isnull=False).update(status="queued")
+    if how == "retry":
+        Job.objects.filter(run=run).update(status="failed")
+    client = minutes_ago(logged_in(admin), 16)
+    assert asks(client.post(reverse(f"runs:{how}", args=[run.pk]))), "2 replies may cost 60"
+    Run.objects.filter(judge__isnull=False).update(budget=Decimal(49))
+    if how != "extend":
+        assert not asks(client.post(reverse(f"runs:{how}", args=[run.pk])))
 
 
 @pytest.mark.usefixtures("confirming")

@@ -26,7 +26,7 @@ from evaluations.runs.services.job_queue import SHOWN
 from evaluations.runs.services.planning import check_images, check_size, to_be_asked
 from evaluations.runs.services.prompt_sets import check_prompts, current_prompts
 from evaluations.runs.services.sampling import check_sampling
-from questions.models import Dataset
+from questions.models import Dataset, Question
 
 DEFAULT, ALL = Asking(), QuestionChoice()
 # So many of the next calls say how dear one may be.
@@ -138,28 +138,55 @@ def most_cost_of_retry(run: Run) -> Decimal:
 def most_cost_of_resume(run: Run, budget: Decimal | None) -> Decimal:
     """Return the most that the rest of *run* may cost when a person resumes it.
 
-    A new *budget* bounds it. What would go on by itself, as a run that waits for its endpoint,
-    costs nothing by that.
+    A new *budget* bounds its own calls. What would go on by itself, as a run that waits for its
+    endpoint, costs nothing by that.
     """
+    jobs = Job.objects.filter(run=run, status__in=(JobStatus.PENDING, JobStatus.WAITING))
     if budget is not None:
-        return budget
+        return budget + most_cost_beside(run, jobs)
     if is_live(run) or run.resume_at is not None:
         return Decimal(0)
-    left = (JobStatus.PENDING, JobStatus.WAITING)
-    return _most_cost_of(run, Job.objects.filter(run=run, status__in=left))
+    return _most_cost_of(run, jobs)
+
+
+def costs_anything(run: Run) -> bool:
+    """Return whether more calls of *run*, or of the runs of judges beside it, have prices."""
+    beside = [one for follower in followers() for one in follower.runs_beside(run)]
+    return any(one.endpoint is not None and one.endpoint.has_prices for one in (run, *beside))
 
 
 def _most_cost_of(run: Run, jobs: QuerySet[Job]) -> Decimal:
-    """Return the most that *jobs* of *run* may cost.
+    """Return the most that *jobs* of *run* may cost, and the runs beside it by their answers.
 
     Each may cost as much as the dearest call so far, or as the dearest of the next ones before the
     first call; together no more than the budget leaves.
     """
+    beside = most_cost_beside(run, jobs)
     dearest = Attempt.objects.filter(job__run=run).aggregate(most=Max("reserved"))["most"]
     if dearest is None:
         some = jobs.filter(status=JobStatus.PENDING).select_related(*SHOWN).order_by("pk")[:SOME]
         dearest = max((call_for(run, job).most for job in some), default=Decimal(0))
     cost: Decimal = jobs.count() * dearest
+    return _within_budget(run, cost) + beside
+
+
+def most_cost_beside(run: Run, jobs: QuerySet[Job]) -> Decimal:
+    """Return the most that the runs of judges beside *run* may cost by the answers to *jobs*.
+
+    A run beside that is stopped stays so.
+    """
+    items = list(Question.objects.filter(pk__in=jobs.values("question")))
+    cost = Decimal(0)
+    for follower in followers():
+        for one in follower.runs_beside(run):
+            if one.status != RunStatus.STOPPED and one.endpoint is not None:
+                most = follower.cost(items, run.repeats, one.endpoint).at_most
+                cost += _within_budget(one, most)
+    return cost
+
+
+def _within_budget(run: Run, cost: Decimal) -> Decimal:
+    """Return *cost*, or what the budget of *run* leaves if that is less."""
     if run.budget is None:
         return cost
     return min(cost, max(run.budget - money(run).exposed, Decimal(0)))

@@ -30,7 +30,11 @@ from evaluations.runs.selectors.run_notices import page_notice
 from evaluations.runs.selectors.runs import get_run, may_extend
 from evaluations.runs.selectors.workers import START_A_WORKER, replies_waiting, workers_at
 from evaluations.runs.services import runs as services
-from evaluations.runs.services.run_estimates import most_cost_of_resume, most_cost_of_retry
+from evaluations.runs.services.run_estimates import (
+    costs_anything,
+    most_cost_of_resume,
+    most_cost_of_retry,
+)
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_confirmed, check_cost
 from gradeapp.accounts.models import User
@@ -184,7 +188,7 @@ def retry(request: MemberRequest, pk: int) -> HttpResponse:
 def extend(request: MemberRequest, pk: int) -> HttpResponse:
     """Go on with all questions after a trial."""
     run = get_run(pk)
-    if run.endpoint is not None and run.endpoint.has_prices:
+    if costs_anything(run):
         check_confirmed(request)
     n = services.extend_run(run, acting_user=request.user)
     transaction.on_commit(partial(ask_for_work, pk))
