@@ -158,9 +158,7 @@ class NewRoundSerializer(Strict):
     runs = serializers.PrimaryKeyRelatedField(
         many=True, queryset=markable_runs(), allow_empty=False
     )
-    tasks = serializers.SlugRelatedField(
-        slug_field="slug", many=True, required=False, default=list, queryset=Task.objects.all()
-    )
+    tasks = whole(child=serializers.CharField(), help_text="slugs of tasks of the runs' dataset")
     knowledge = serializers.SlugRelatedField(
         slug_field="slug", many=True, required=False, default=list, queryset=Knowledge.objects.all()
     )
@@ -194,20 +192,25 @@ class NewRoundSerializer(Strict):
     random_seed = api_fields.IntegerField(min_value=0, max_value=2**62)
     idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
 
-    def validate_task_tolerances(self, given: dict[str, Decimal]) -> dict[int, Decimal]:
-        """Tasks by their slugs become tasks by their keys."""
-        known = dict(Task.objects.filter(slug__in=given).values_list("slug", "pk"))
-        if unknown := sorted(set(given) - set(known)):
-            sentence = _("There is no task called %(names)s.") % {"names": ", ".join(unknown)}
-            raise serializers.ValidationError(sentence)
-        return {known[slug]: tolerance for slug, tolerance in given.items()}
+    def validate(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Tasks by their slugs, which only a dataset knows, become tasks by their keys."""
+        tasks = Task.objects.filter(dataset=data["runs"][0].dataset_id)
+        known = dict(tasks.values_list("slug", "pk"))
+        for name in ("tasks", "task_tolerances"):
+            if unknown := sorted(set(data[name]) - set(known)):
+                sentence = _("There is no task called %(names)s.") % {"names": ", ".join(unknown)}
+                raise serializers.ValidationError({name: [sentence]})
+        data["tasks"] = [known[slug] for slug in data["tasks"]]
+        own = data["task_tolerances"].items()
+        data["task_tolerances"] = {known[slug]: tolerance for slug, tolerance in own}
+        return data
 
     def choice(self) -> ResponseChoice:
         """Which responses are meant."""
         said = self.validated_data
         return ResponseChoice(
             runs=tuple(run.pk for run in said["runs"]),
-            tasks=tuple(task.pk for task in said["tasks"]),
+            tasks=tuple(said["tasks"]),
             knowledge=tuple(row.pk for row in said["knowledge"]),
             per_task=said["per_task"],
             **{name: tuple(said[name]) for name in CHOICE},

@@ -16,6 +16,7 @@ from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import responses_to, small_round, subjective_question
+from tests.factories import make_dataset, make_task
 
 pytestmark = pytest.mark.django_db
 ROUNDS = "/api/v1/rounds/"
@@ -122,6 +123,7 @@ def test_a_lead_plans_starts_and_closes_a_round(
         ({"subjects": ["Alchemy"]}, "subjects"),
         ({"repeat_share": "2"}, "repeat_share"),
         ({"task_tolerances": {"no-such-task": "1"}}, "task_tolerances"),
+        ({"tasks": ["no-such-task"]}, "tasks"),
         ({"published": True}, "published"),  # no field of a plan
         ({"years": [2**63]}, "years"),
         ({"deadline": "0001-01-01"}, "deadline"),
@@ -135,6 +137,19 @@ def test_what_cannot_be_planned_is_refused_by_its_field(
     answer = post(logged_in(lead), ROUNDS, plan_for([teacher, other_teacher], **fields))
     assert (answer.status_code, list(answer.json())) == (400, [named])
     assert not MarkingRound.objects.exists()
+
+
+def test_a_task_is_that_of_the_dataset_of_the_runs(
+    lead: User, teacher: User, other_teacher: User
+) -> None:
+    """The same benchmark under two slugs: the tolerance went to the task of the other dataset."""
+    body = plan_for([teacher, other_teacher])
+    (slug,) = body["task_tolerances"]
+    make_task(make_dataset("later-copy"), slug=slug)
+    answer = post(logged_in(lead), ROUNDS, body | {"tasks": [slug]})
+    assert answer.status_code == 201, answer.json()
+    tolerances = MarkingRound.objects.get().answers.values_list("tolerance", flat=True)
+    assert {str(one) for one in tolerances} == {"2.00"}
 
 
 def test_a_service_says_why_in_a_sentence(lead: User, teacher: User, other_teacher: User) -> None:
