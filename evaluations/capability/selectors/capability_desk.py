@@ -153,12 +153,12 @@ def first_lease_end(reviewer: User, review: CapabilityReview, now: datetime) -> 
 def last_own(
     reviewer: User, review: CapabilityReview, before: ReviewSlot | None
 ) -> ReviewSlot | None:
-    """The slot that *reviewer* judged last; of *before*, judged too, the one judged before it."""
+    """The slot that *reviewer* judged last; of *before*, judged in *review*, the one before it."""
     first = CapabilityJudgement.objects.filter(
         reviewer=reviewer, slot__holder=reviewer, slot__item__review=review, version=1
     ).order_by("-id")
-    if before is not None and before.reviewed:
-        first = first.filter(pk__lt=first.get(slot=before).pk)
+    if before is not None and (revised := first.filter(slot=before).first()):
+        first = first.filter(pk__lt=revised.pk)
     newest = first.select_related(*(f"slot__{part}" for part in WHOLE)).first()
     return newest.slot if newest else None
 

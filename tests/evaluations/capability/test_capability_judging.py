@@ -211,6 +211,10 @@ def test_undo_leads_back_one_own_judgement_at_a_time(
     assert last_judged(teacher, review, second) == first
     with pytest.raises(Conflict):
         last_judged(teacher, review, first)
+    elsewhere = review_of(wrong_answers(1, "canary-other"), [teacher])
+    of_other = judge(claimed(teacher, elsewhere), teacher).slot
+    of_other.refresh_from_db()
+    assert last_judged(teacher, review, of_other) == second
 
 
 def test_who_leaves_may_look_and_never_judges_again(teacher: User, other_teacher: User) -> None:
