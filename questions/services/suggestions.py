@@ -18,8 +18,10 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.name_checks import SENTENCES
+from gradeapp.common.names import name_problem
 from gradeapp.common.refusals import BadInput
-from gradeapp.common.strict_json import JsonRefusal, numbered_objects
+from gradeapp.common.strict_json import JsonRefusal, cleaned, numbered_objects
 from questions.models import Knowledge, LabelOpinion, Question
 from questions.rules.four_tuple import BadLabel, Label, Value, read_change
 from questions.selectors.opinions import counting_suggestions
@@ -119,11 +121,15 @@ def _read(
 ) -> tuple[Key, str, dict[Label, Value]]:
     if isinstance(row, JsonRefusal):
         raise _RowProblem(row.text)
+    if cleaned(row)[1]:
+        raise _RowProblem(_("The line holds a character that cannot be stored."))
     if unknown := sorted(set(row) - FIELDS):
         raise _RowProblem(_("There is no field called “%(name)s”.") % {"name": unknown[0][:60]})
     model = row.get("model")
     if not isinstance(model, str) or not 0 < len(model.strip()) <= 120:
         raise _RowProblem(_("The line does not state the model."))
+    if problem := name_problem(model.strip()):
+        raise _RowProblem(str(SENTENCES[problem]))
     try:
         labels = read_change({name: value for name, value in row.items() if name in set(Label)})
     except BadLabel as bad:

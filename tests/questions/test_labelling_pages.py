@@ -319,6 +319,10 @@ def test_a_file_with_a_bad_line_writes_nothing(items: list[Question], curator: U
         {**good, "colour": "red"},
         ["no object"],
         {"id": str(items[0].public_id), "model": "m"},
+        {**good, "model": "gpt\ud800"},
+        {"dataset": "exam\0", "task": "t", "external_id": "1", "model": "m", "difficulty": 2},
+        {**good, "model": "g\u200bpt"},
+        {**good, "model": "g\u0440\u0442"},
     )
     assert answer.status_code == 400
     for sentence in (
@@ -330,8 +334,12 @@ def test_a_file_with_a_bad_line_writes_nothing(items: list[Question], curator: U
         "There is no field called “colour”.",
         "The line is not a JSON object in braces.",
         "The line contains no label.",
+        "The line holds a character that cannot be stored.",
+        "A name must not contain invisible or control characters.",
+        "A word of a name must not mix letters of scripts that look alike.",
     ):
         assert sentence in answer.text
+    assert answer.text.count("cannot be stored") == 2
     assert not LabelOpinion.objects.exists()
 
 
