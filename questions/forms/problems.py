@@ -141,6 +141,22 @@ class DecisionForm(forms.Form):
             **texts,
         )
 
+    def moved_to(self, revision: QuestionRevision) -> DecisionForm:
+        """Return the form as it was sent, valid, over *revision*, which its sender has not seen.
+
+        What differs from the revision that they saw stays; the rest is that of *revision*, so that
+        nothing that somebody else repaired is undone by a field that nobody touched.
+        """
+        rows = QuestionRevision.objects.filter(question=revision.question_id)
+        seen = rows.filter(pk=self.cleaned_data["seen"]).first()
+        before = {name: value for name, _field, value in _contents(seen)} if seen else {}
+        data = self.data.copy()
+        data["seen"] = str(revision.pk)
+        for name, _field, value in _contents(revision):
+            if self.cleaned_data.get(name) == before.get(name):
+                data[name] = value
+        return DecisionForm(revision, data)
+
     def _listed(self, kind: str, old: list[str], changed: dict[str, Any]) -> tuple[str, ...] | None:
         """The whole list where one of its entries changed."""
         if not any(name.startswith(f"{kind}-") for name in changed):

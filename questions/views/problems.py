@@ -18,7 +18,7 @@ from gradeapp.accounts.permissions import MemberRequest, check, exports, require
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_cells import BOM, cell
 from gradeapp.common.parameters import refuse_unknown
-from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.forms.problems import DecisionForm, ProblemFilter
 from questions.models import ItemProblem, QuestionRevision
 from questions.rules.vocabulary import Decision
@@ -120,17 +120,23 @@ def problem_page(request: MemberRequest, pk: int) -> HttpResponse:
     if problem is None or problem.question.current is None:
         raise NotFound(_("There is no such problem."))
     form = DecisionForm(problem.question.current, request.POST or None)
+    status = 0
     if request.method == "POST" and form.is_valid():
         after = neighbours(problem, request.GET)[1]
         try:
             save_decision(problem, form, request)
         except BadInput as refusal:
             form.add_error(None, str(refusal))
+        except Conflict as refusal:
+            status = refusal.status
+            problem.question.refresh_from_db(fields=["current"])
+            form = form.moved_to(problem.question.current)
+            form.add_error(None, str(refusal))
         else:
             messages.success(request, _("The decision was saved."))
             return redirect(address(after, request.GET) if after else list_address(request.GET))
     context = page_context(problem, request) | {"form": form}
-    status = 400 if form.errors else 200
+    status = status or (400 if form.errors else 200)
     return render(request, "questions/problems/problem.html", context, status=status)
 
 

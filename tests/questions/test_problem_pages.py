@@ -167,6 +167,26 @@ def test_a_refused_decision_keeps_what_was_typed(
     assert not ItemDecision.objects.exists()
 
 
+def test_a_repair_that_meets_another_keeps_what_was_typed(
+    bank: dict[str, ItemProblem], curator: User
+) -> None:
+    """The other one corrected the key; the analysis that was typed meanwhile joins it."""
+    problem, client = bank["bad"], logged_in(curator)
+    page = f"{LIST}{problem.pk}/"
+    opened = client.get(page).context["form"]
+    said = {field.html_name: field.value() or "" for field in opened}
+    said |= {"decision": "repair", "reason": "misprint"}
+    assert client.post(page, said | {"key-0": "A"}).status_code == 302
+    answer = client.post(page, said | {"analysis": "Only two is even."})
+    assert (answer.status_code, "changed in the meantime" in answer.text) == (409, True)
+    kept = {field.html_name: field.value() or "" for field in answer.context["form"]}
+    assert (kept["key-0"], kept["analysis"]) == ("A", "Only two is even.")
+    assert [one.revision.number for one in answer.context["versions"]] == [1, 2]
+    assert client.post(page, kept).status_code == 302
+    now = QuestionRevision.objects.get(current_of=problem.question_id)
+    assert (now.answer_key, now.analysis) == (["A"], "Only two is even.")
+
+
 def test_both_versions_stand_side_by_side_with_their_differences(db: None, curator: User) -> None:
     one, two = same_question("one", "C"), same_question("two", "D")
     check_duplicates(make_dataset("one"))
