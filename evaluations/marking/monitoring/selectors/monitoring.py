@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -29,7 +29,10 @@ EXPORT_FIGURES = "monitoring"
 
 @dataclass(frozen=True, slots=True)
 class WatchedTeacher:
-    """One teacher of a round: figures, the marks behind them, and which limits are not kept."""
+    """One teacher of a round: figures, the marks behind them, and which limits are not kept.
+
+    ``name`` is that of no other teacher of the round.
+    """
 
     key: int
     public_id: UUID
@@ -95,12 +98,27 @@ def watched_round(marking_round: MarkingRound) -> WatchedRound:
     limits = limits_of(marking_round.limits)
     everything = sorted((mark for own in by_teacher.values() for mark in own), key=_place)
     of_round = teacher_figures(everything)
+    names = names_apart(people.values())
     teachers = [
-        _teacher(person, pool.get(person.pk), by_teacher.get(person.pk, []), of_round, limits)
+        _teacher(
+            person,
+            names[person.pk],
+            pool.get(person.pk),
+            by_teacher.get(person.pk, []),
+            of_round,
+            limits,
+        )
         for person in people.values()
     ]
     teachers.sort(key=lambda one: (not one.warnings, one.name, one.key))
     return WatchedRound(tuple(teachers), of_round, tuple(everything), limits)
+
+
+def names_apart(people: Collection[User]) -> dict[int, str]:
+    """Return the name of each of *people* by key; with the username where two would be the same."""
+    whole = {person.pk: f"{person} ({person.username})" for person in people}
+    uses = Counter([*map(str, people), *whole.values()])
+    return {one.pk: str(one) if uses[str(one)] == 1 else whole[one.pk] for one in people}
 
 
 def _place(mark: WatchedMark) -> int:
@@ -109,6 +127,7 @@ def _place(mark: WatchedMark) -> int:
 
 def _teacher(
     person: User,
+    name: str,
     pool: RoundTeacher | None,
     marks: Sequence[WatchedMark],
     of_round: Mapping[str, Figure],
@@ -120,7 +139,7 @@ def _teacher(
     return WatchedTeacher(
         key=person.pk,
         public_id=person.public_id,
-        name=str(person),
+        name=name,
         in_pool=pool is not None and pool.left_at is None,
         paused=pool is not None and pool.paused,
         paused_reason=pool.paused_reason if pool else "",

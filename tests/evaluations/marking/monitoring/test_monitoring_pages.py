@@ -10,7 +10,11 @@ import pytest
 from django.urls import reverse
 from django.utils.html import escape
 
-from evaluations.marking.monitoring.selectors.monitoring import WatchedTeacher, watched_round
+from evaluations.marking.monitoring.selectors.monitoring import (
+    WatchedTeacher,
+    names_apart,
+    watched_round,
+)
 from evaluations.marking.monitoring.selectors.teacher_marks import MarkFilter, marks_shown
 from evaluations.models import BlindAnswer, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, Flag, SlotKind
@@ -166,6 +170,22 @@ def test_the_page_of_the_round_is_recorded_and_shows_everybody(
     assert all(words in page.text for words in ("tao", "wei", "66.7 %"))
     entry = AuditEntry.objects.filter(tag="round.looked_at").latest("pk")
     assert (entry.actor, entry.detail["page"]) == (lead, "monitoring")
+
+
+def test_two_teachers_of_one_name_are_two(
+    made: MarkingRound, teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Charts are keyed by names: one of them was drawn, with the figures of the other."""
+    people = User.objects.filter(pk__in=[teacher.pk, other_teacher.pk])
+    people.update(display_name="王伟")
+    page = logged_in(lead).get(address(made, "round"))
+    names = [f"王伟 ({one.username})" for one in people.order_by("username")]
+    severity, agreement = page.context["severity"], page.context["agreement"]
+    assert sorted([*severity.data["categories"], *severity.left_out]) == names
+    assert sorted(agreement.left_out) == names, "too few marks for a line"
+    third_teacher.display_name = names[0]
+    found = names_apart([*people, third_teacher])
+    assert len(set(found.values())) == 3
 
 
 def test_a_round_without_marks_says_why_there_are_no_figures(
