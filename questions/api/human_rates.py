@@ -20,7 +20,7 @@ from gradeapp.common.refusals import NotFound
 from questions.api.common import MAY, get_question, validated_body
 from questions.models import HumanRate
 from questions.selectors.labels import rates_of
-from questions.services.human_rates import GivenRate, add_rate, correct_rate
+from questions.services.human_rates import GivenRate, add_rate_once, correct_rate
 
 
 class HumanRateSerializer(serializers.ModelSerializer[HumanRate]):
@@ -53,16 +53,20 @@ class GivenRateSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(required=False, allow_blank=True, max_length=200, default="")
 
 
-def rate_and_reason(request: Request) -> tuple[GivenRate, str]:
-    """The rate and the reason that the request says."""
-    form = validated_body(GivenRateSerializer, request)
-    reason = form.pop("reason")
-    return GivenRate(**form), reason
+class NewRateSerializer(GivenRateSerializer):
+    """One more rate; the same ``idempotency_key`` with the same rate: the same one."""
+
+    idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
 
 
 def rate_response(rate: HumanRate) -> Answer:
     """A new rate."""
     return Answer(HumanRateSerializer(rate).data, status=status.HTTP_201_CREATED)
+
+
+def _by(request: Request, said: dict[str, Any]) -> dict[str, Any]:
+    """Return who gives a rate, and the reason, which is taken out of *said*."""
+    return {"acting_user": request.user, "reason": said.pop("reason")}
 
 
 class HumanRatesAPI(DeclaredFilters, generics.ListAPIView[HumanRate]):
@@ -76,12 +80,13 @@ class HumanRatesAPI(DeclaredFilters, generics.ListAPIView[HumanRate]):
     def get_queryset(self) -> QuerySet[HumanRate]:
         return rates_of(get_question(self.kwargs["public_id"]))
 
-    @extend_schema(request=GivenRateSerializer, responses={201: HumanRateSerializer})
+    @extend_schema(request=NewRateSerializer, responses={201: HumanRateSerializer})
     def post(self, request: Request, public_id: UUID) -> Answer:
         """One more rate; the derived level follows."""
         question = get_question(public_id)
-        rate, reason = rate_and_reason(request)
-        return rate_response(add_rate(question, rate, acting_user=request.user, reason=reason))
+        said = validated_body(NewRateSerializer, request)
+        key, by = said.pop("idempotency_key") or "", _by(request, said)
+        return rate_response(add_rate_once(key, question, GivenRate(**said), **by))
 
 
 class HumanRateCorrectAPI(APIView):
@@ -95,5 +100,6 @@ class HumanRateCorrectAPI(APIView):
         rate = HumanRate.objects.filter(pk=pk).first()
         if rate is None:
             raise NotFound(_("There is no such human rate."))
-        new, reason = rate_and_reason(request)
-        return rate_response(correct_rate(rate, new, acting_user=request.user, reason=reason))
+        said = validated_body(GivenRateSerializer, request)
+        by = _by(request, said)
+        return rate_response(correct_rate(rate, GivenRate(**said), **by))

@@ -36,6 +36,9 @@ class HumanRate(models.Model):
     )
     reason = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    form_key = models.UUIDField(
+        null=True, unique=True, editable=False, help_text="of the form or request that added it"
+    )
 
     class Meta:
         ordering = ["id"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -12,6 +14,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.submission_keys import made_once, submission_key
 from questions.models import HumanRate, LabelRevision, Question, Task
 from questions.rules.four_tuple import Label, difficulty_level
 from questions.rules.vocabulary import LabelOrigin, RateKind
@@ -39,6 +42,20 @@ class GivenRate:
     weight: Decimal = Decimal(1)
 
 
+def add_rate_once(
+    key: str, question: Question, given: GivenRate, *, acting_user: User, reason: str = ""
+) -> HumanRate:
+    """Add a rate of an item as ``add_rate`` does; the same rate under the same *key* is one.
+
+    *key* is that of the form as it was opened, or of the request; "" for none.
+    """
+    add = partial(add_rate, question, given, acting_user=acting_user, reason=reason)
+    if not key:
+        return add()
+    form_key = submission_key("human rate", acting_user.pk, question.pk, key, given, reason)
+    return made_once(HumanRate.objects.filter(form_key=form_key), lambda: add(form_key=form_key))
+
+
 @transaction.atomic
 def add_rate(
     target: Question | Task,
@@ -47,13 +64,14 @@ def add_rate(
     acting_user: User,
     kind: RateKind = RateKind.AVERAGE,
     reason: str = "",
+    form_key: UUID | None = None,
 ) -> HumanRate:
     """Store one more rate of an item or a task; the item's derived level follows.
 
     Raises BadInput for a value that is no share, a weight that is not above 0, or
     a rate without a source.
     """
-    rate = _store(target, given, kind=kind, author=acting_user, reason=reason)
+    rate = _store(target, given, kind=kind, author=acting_user, reason=reason, form_key=form_key)
     record(Tag.HUMAN_RATE_ADDED, rate, actor=acting_user, value=str(rate.value))
     if isinstance(target, Question):
         follow_rates(target, author=acting_user, reason=rate.reason or rate.source)
@@ -120,6 +138,7 @@ def _store(
     author: User,
     reason: str,
     corrects: HumanRate | None = None,
+    form_key: UUID | None = None,
 ) -> HumanRate:
     _check(given)
     return HumanRate.objects.create(
@@ -133,6 +152,7 @@ def _store(
         corrects=corrects,
         author=author,
         reason=check_reason(reason),
+        form_key=form_key,
     )
 
 

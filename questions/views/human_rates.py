@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
@@ -19,7 +19,7 @@ from questions.forms.labelling import number
 from questions.models import Question
 from questions.rules.four_tuple import difficulty_level
 from questions.selectors.labels import rates_of, reference_of
-from questions.services.human_rates import GivenRate, add_rate, correct_rate
+from questions.services.human_rates import GivenRate, add_rate_once, correct_rate
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -49,6 +49,7 @@ def rates(request: MemberRequest, public_id: UUID) -> HttpResponse:
         "level": difficulty_level(reference.value) if reference else None,
         "refusal": refusal,
         "sent": request.POST,
+        "form_key": uuid4(),
         "may_edit": request.user.may(Capability.EDIT_QUESTIONS),
     }
     status = refusal.status if refusal else 200
@@ -59,7 +60,8 @@ def _save(request: MemberRequest, question: Question) -> None:
     given, reason = _given(request.POST), request.POST.get("reason", "")
     key = number(request.POST, "corrects")
     if not key:
-        add_rate(question, given, acting_user=request.user, reason=reason)
+        form_key = request.POST.get("key", "")
+        add_rate_once(form_key, question, given, acting_user=request.user, reason=reason)
         messages.success(request, _("The rate was saved."))
         return
     rate = (rates_of(question) | rates_of(question.task)).filter(pk=key).first()

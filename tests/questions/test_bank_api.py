@@ -157,8 +157,10 @@ def test_a_bulk_change_by_a_filter_that_is_none_changes_nothing(
 
 def test_human_rates_are_added_and_corrected(curator: User, question: Question) -> None:
     path = f"questions/{question.public_id}/human-rates/"
-    rate = post(curator, path, {"value": "0.6100", "source": "a survey", "sample_size": 80})
+    asked = {"value": "0.6100", "source": "a survey", "sample_size": 80, "idempotency_key": "once"}
+    rate = post(curator, path, asked)
     assert rate.status_code == 201
+    assert post(curator, path, asked).json() == rate.json(), "sent again"
     question.refresh_from_db()
     assert question.label is not None
     assert question.label.difficulty == 2, "60 to 80 per cent is level 2"
