@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ TEXT_OF = {value: text for text, value in VALUES.items()}
 class ReviewForm(forms.Form):
     """A new review. What cannot work is the service's to refuse."""
 
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)
     name = forms.CharField(label=_("Name"), max_length=100)
     runs = RunsField(
         label=_("Runs whose wrong answers are reviewed"),

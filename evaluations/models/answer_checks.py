@@ -65,6 +65,9 @@ class CheckSample(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="check_samples"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    form_key = models.UUIDField(
+        null=True, unique=True, editable=False, help_text="of the form or request that drew it"
+    )
 
     class Meta:
         ordering = ["-id"]

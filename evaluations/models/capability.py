@@ -35,6 +35,9 @@ class CapabilityReview(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
+    form_key = models.UUIDField(
+        null=True, unique=True, editable=False, help_text="of the form that opened it"
+    )
 
     class Meta:
         ordering = ["-id"]

@@ -271,6 +271,7 @@ class NewSampleSerializer(serializers.Serializer[Any]):
     random_seed = api_fields.IntegerField(
         min_value=0, max_value=2**31 - 1, allow_null=True, default=None
     )
+    idempotency_key = serializers.CharField(max_length=200, default=None, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return no_unknown(self, attrs)
@@ -289,7 +290,10 @@ class SampleListAPI(APIView):
 
     @extend_schema(request=NewSampleSerializer, responses={201: SampleSerializer})
     def post(self, request: Request) -> Answer:
-        """Draw readings of patterns that nobody has checked yet."""
+        """Draw readings of patterns that nobody has checked yet.
+
+        The same ``idempotency_key`` with the same wishes: the same sample.
+        """
         form = NewSampleSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said = form.validated_data
@@ -298,6 +302,7 @@ class SampleListAPI(APIView):
             said["size"],
             acting_user=cast(User, request.user),
             random_seed=said["random_seed"],
+            key=said["idempotency_key"] or "",
         )
         made = [one for one in samples([sample.run]) if one.sample == sample]
         return Answer(SampleSerializer(made[0]).data, status=status.HTTP_201_CREATED)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -32,10 +34,17 @@ from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.submission_keys import made_once
 from questions.models import QuestionRevision
 
 MOST_PER_TASK = 1000
 CENT = Decimal("0.01")
+
+
+def open_review_once(form_key: UUID, **given: Any) -> CapabilityReview:
+    """Open a review as ``open_review`` does; a form that is sent again gives the one it opened."""
+    made = CapabilityReview.objects.filter(form_key=form_key)
+    return made_once(made, lambda: open_review(form_key=form_key, **given))
 
 
 def open_review(
@@ -48,6 +57,7 @@ def open_review(
     reviewers_each: int,
     random_seed: int,
     acting_user: User | None,
+    form_key: UUID | None = None,
 ) -> CapabilityReview:
     """Open a review over a sample of the wrong answers of *runs* under *policy*.
 
@@ -72,6 +82,7 @@ def open_review(
             reviewers_each=reviewers_each,
             random_seed=random_seed,
             created_by=acting_user,
+            form_key=form_key,
         )
         made.runs.set(runs)
         made.reviewers.set(reviewers)

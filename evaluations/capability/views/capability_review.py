@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -29,7 +29,7 @@ from evaluations.capability.services.capability_review import (
     close_review,
     look_at_review,
     note_review_export,
-    open_review,
+    open_review_once,
     plan_review,
     too_few_reviewers,
 )
@@ -73,7 +73,8 @@ def new_review(request: MemberRequest) -> HttpResponse:
     wants_load = "preview" in request.POST
     if request.method == "POST" and not wants_load and form.is_valid():
         try:
-            made = open_review(**form.settings(), acting_user=request.user)
+            form_key = form.cleaned_data["key"] or uuid4()
+            made = open_review_once(form_key, **form.settings(), acting_user=request.user)
         except BadInput as refusal:
             form.add_error(FIELD_OF.get(refusal.code), str(refusal))
         else:

@@ -42,6 +42,7 @@ OUTCOME_KEYS = {
 class SampleForm(forms.Form):
     """A random sample of a run to be drawn; the random seed may be one of an earlier sample."""
 
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)
     run = RunChoice(queryset=Run.objects.none(), label=gettext_lazy("Run"), empty_label=None)
     size = number_fields.IntegerField(
         min_value=1,

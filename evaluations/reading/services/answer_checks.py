@@ -24,6 +24,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.submission_keys import submission_key
 
 MOST_DRAWN = 1000
 
@@ -131,16 +132,21 @@ def _stale() -> Conflict:
 
 @transaction.atomic
 def draw_sample(
-    run: Run, size: int, *, acting_user: User, random_seed: int | None = None
+    run: Run, size: int, *, acting_user: User, random_seed: int | None = None, key: str = ""
 ) -> CheckSample:
     """Draw up to *size* readings of patterns of *run* that nobody has checked or drawn yet.
 
     The same *random_seed* draws the same of the same readings; None takes a new
-    one. Raises BadInput where there is nothing to draw.
+    one. *key* is that of the form as it was opened, or of the request: what comes again under it
+    gives the sample it drew. Raises BadInput where there is nothing to draw.
     """
     if not 1 <= size <= MOST_DRAWN:
         raise BadInput(_("A sample must have 1 to %(most)d responses.") % {"most": MOST_DRAWN})
     Run.objects.select_for_update().get(pk=run.pk)
+    asked = (acting_user.pk, run.pk, size, random_seed, key)
+    form_key = submission_key("check sample", *asked) if key else None
+    if key and (made := CheckSample.objects.filter(form_key=form_key).first()):
+        return made
     read = Response.objects.filter(run=run, rule_reading__outcome=ReadingOutcome.READ)
     free = read.filter(answer_checks=None, check_samples=None)
     among = list(free.order_by("pk").values_list("pk", flat=True))
@@ -149,7 +155,12 @@ def draw_sample(
     seed = secrets.randbits(31) if random_seed is None else random_seed
     drawn = Random(seed).sample(among, min(size, len(among)))
     sample = CheckSample.objects.create(
-        run=run, random_seed=seed, size=len(drawn), among=len(among), created_by=acting_user
+        run=run,
+        random_seed=seed,
+        size=len(drawn),
+        among=len(among),
+        created_by=acting_user,
+        form_key=form_key,
     )
     sample.responses.set(drawn)
     record(Tag.CHECKS_SAMPLED, sample, actor=acting_user, run=run.pk, size=len(drawn), seed=seed)

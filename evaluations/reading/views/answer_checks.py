@@ -75,7 +75,11 @@ def sample(request: MemberRequest) -> HttpResponse:
         return render(request, "evaluations/reading/checks/overview.html", context, status=400)
     said = form.cleaned_data
     drawn = draw_sample(
-        said["run"], said["size"], acting_user=request.user, random_seed=said["random_seed"]
+        said["run"],
+        said["size"],
+        acting_user=request.user,
+        random_seed=said["random_seed"],
+        key=str(said["key"] or ""),
     )
     words = ngettext(
         "%(n)d response was sampled from %(among)d with random seed %(seed)d.",

@@ -85,6 +85,17 @@ def test_a_review_is_opened_and_listed(run: Run, lead: User, teacher: User) -> N
     assert "0 / 3" in listed
 
 
+def test_a_form_that_is_sent_again_opens_one_review(run: Run, lead: User, teacher: User) -> None:
+    client = logged_in(lead)
+    page = client.get(reverse("reviews:new"))
+    key = str(page.context["form"]["key"].value())
+    assert f'name="key" value="{key}"' in page.text
+    sent = settings(run, teacher, key=key)
+    first, again = (client.post(reverse("reviews:new"), sent) for _ in range(2))
+    assert (first.status_code, again["Location"]) == (302, first["Location"])
+    assert CapabilityReview.objects.count() == 1
+
+
 def test_what_cannot_be_opened_is_said_in_the_form(run: Run, lead: User, teacher: User) -> None:
     client = logged_in(lead)
     page = client.post(reverse("reviews:new"), settings(run, teacher, reviewers_each=2))

@@ -119,8 +119,10 @@ def test_samples_and_corrections(curator: User) -> None:
     made = answers(*[TAGGED] * 4)
     client = logged_in(curator)
     address = f"{CHECKS}samples/"
-    drawn = post(client, address, run=made[0].run_id, size=2, random_seed=3)
+    asked = {"run": made[0].run_id, "size": 2, "random_seed": 3, "idempotency_key": "once"}
+    drawn = post(client, address, **asked)
     assert drawn.status_code == 201
+    assert post(client, address, **asked).json() == drawn.json(), "sent again"
     assert (drawn.json()["size"], drawn.json()["among"], drawn.json()["rate"]) == (2, 4, None)
     chosen = Response.objects.filter(check_samples__isnull=False).earliest("pk")
     check(chosen, curator, "B")

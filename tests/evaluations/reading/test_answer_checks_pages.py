@@ -274,6 +274,19 @@ def test_a_sample_is_drawn_on_the_page_with_its_seed(lead: User) -> None:
     assert client.post(reverse("checks:sample"), {**sent, "run": 0}).status_code == 400
 
 
+def test_a_form_that_is_sent_again_draws_one_sample(lead: User) -> None:
+    run = answers(*[TAGGED] * 5)[0].run
+    client = logged_in(lead)
+    page = client.get(reverse("checks:overview"))
+    key = str(page.context["form"]["key"].value())
+    assert f'name="key" value="{key}"' in page.text
+    for _twice in range(2):
+        sent = {"run": run.pk, "size": 5, "key": key}
+        answer = client.post(reverse("checks:sample"), sent, follow=True)
+        assert "5 responses were sampled from 5" in answer.text
+    assert CheckSample.objects.count() == 1
+
+
 def test_differences_name_who_said_what(curator: User, lead: User) -> None:
     (one,) = answers(TAGGED)
     check(one, curator, "A")
