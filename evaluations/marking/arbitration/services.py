@@ -180,7 +180,12 @@ def correct_final(
 
 
 def _write(slot: Slot, answer: BlindAnswer, lead: User, given: GivenMark, key: UUID) -> Mark:
-    """The next version of the lead's mark; an earlier one may be of another lead."""
+    """The next version of the lead's mark; an earlier one may be of another lead.
+
+    Raises BadInput for a *key* that an earlier mark has.
+    """
+    if Mark.objects.filter(key=key).exists():
+        raise _key_used()
     kept = Mark.objects.filter(slot=slot, stale=False).aggregate(newest=Max("version"))["newest"]
     slot.answer = answer
     version = max(kept or 0, slot.void_version) + 1
@@ -193,7 +198,7 @@ def _earlier(key: UUID, given: GivenMark, answer: BlindAnswer, lead: User) -> Ma
     if mark is None:
         return None
     if mark.slot.answer_id != answer.pk or mark.teacher_id != lead.pk:
-        raise BadInput(_("Use a new submission id for a new mark."), code="key_used")
+        raise _key_used()
     return mark if same_content(mark, given) else None
 
 
@@ -280,6 +285,10 @@ def _at_hand() -> Conflict:
         _("Another lead is working on this response. It returns to the queue automatically."),
         code="claimed",
     )
+
+
+def _key_used() -> BadInput:
+    return BadInput(_("Use a new submission id for a new mark."), code="key_used")
 
 
 def _own_mark() -> NotAllowed:

@@ -229,8 +229,11 @@ def _unsent(sent: Any, fields: list[dict[str, Any]]) -> list[str]:
 
 
 def _key(request: MemberRequest, case: DisputedCase) -> UUID:
-    """The same for the same page, so that a decision sent twice is one."""
-    number = case.final.number if case.final else 0
+    """The same for the same page, so that a decision sent twice is one.
+
+    Another after a final mark was withdrawn, although none counts then as before the first.
+    """
+    number = case.finals[0].number if case.finals else 0
     return submission_key(case.public_id, request.user.public_id, _seen(case), number)
 
 

@@ -86,7 +86,8 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     """Take the step that the marks of a locked *answer* lead to under its scheme.
 
     Nothing is decided while one of the marks can still be revised by its teacher:
-    a decision before that would tell one teacher of the other's mark. A third slot
+    a decision before that would tell one teacher of the other's mark. That of the lead, which
+    rests on none of them, counts at once. A third slot
     or an arbitration that marks given again no longer need is withdrawn, unless a
     teacher has the third one at hand: then their mark is awaited, so that nothing
     disappears under their hands. Where all judges are far from what the marks come to and the
@@ -95,12 +96,12 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     if answer.final_id is not None:
         return Step()
     marks, slots = newest_marks(answer), list(answer.slots.order_by("pk"))
+    lead = marks.get(SlotKind.ARBITRATION)
     windows = [slot.revisable_until for slot in slots if slot.revisable_until is not None]
-    if answer.round.window_minutes and any(window > now for window in windows):
+    if lead is None and answer.round.window_minutes and any(window > now for window in windows):
         return Step()
     # A mark that was returned for re-marking leaves a gap: what stands behind it waits for it.
     decided = [marks[kind] for kind in takewhile(marks.__contains__, TEACHERS)]
-    lead = marks.get(SlotKind.ARBITRATION)
     scheme = Scheme(answer.round.scheme)
     follow = partial(
         next_step,

@@ -13,7 +13,7 @@ from evaluations.marking.arbitration.selectors.arbitration import queue_around, 
 from evaluations.marking.arbitration.services import arbitrate, claim_case, correct_final
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.services.finalizing import newest_marks
-from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
+from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -23,6 +23,7 @@ from tests.evaluations.marking_world import (
     answers_of,
     give,
     later,
+    marked_again,
     planned_pair,
     small_round,
     subjective_question,
@@ -177,6 +178,21 @@ def test_a_correction_follows_the_final_mark_and_nothing_is_lost(
     assert entry.actor == lead
     changed = {"answer": finalized.alias, "from": "11.5", "to": "9", "reason": "slip"}
     assert entry.detail == changed
+
+
+def test_a_correction_counts_at_once_while_a_mark_can_be_revised(
+    case: BlindAnswer, lead: User
+) -> None:
+    """The mark was returned and given again; what a lead decides rests on none of them."""
+    MarkingRound.objects.filter(pk=case.round_id).update(window_minutes=15)
+    decision = decide(case, lead, "3", "3", "6", now=later(2))
+    marked_again(answers_of(case.round)[0], planned_pair(case)[0], ["3", "2", "6"])
+    correct(case, lead, "0", "0", "0", now=later(4))
+    case.refresh_from_db()
+    assert case.final
+    assert (case.final.number, case.final.value) == (2, 0)
+    with pytest.raises(BadInput, match="new submission id"):
+        correct(case, lead, "1", "0", "0", number=2, key=decision.key, now=later(5))
 
 
 def test_a_decision_can_be_corrected_by_another_lead(
