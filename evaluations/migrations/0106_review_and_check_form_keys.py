@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0104_slots_passed'),
+        ('evaluations', '0105_held_is_not_passed'),
     ]
 
     operations = [
