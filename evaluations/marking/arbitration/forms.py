@@ -57,7 +57,8 @@ class DecisionForm(forms.Form):
 
     answer = forms.UUIDField()
     key = forms.UUIDField()
-    seen = forms.RegexField(r"^[0-9]{1,18}(,[0-9]{1,18}){0,2}\Z")
+    # Empty where the page showed no mark of a teacher.
+    seen = forms.RegexField(r"^[0-9]{1,18}(,[0-9]{1,18}){0,2}\Z", required=False)
     number = number_fields.IntegerField(required=False, min_value=1)
     decision = forms.ChoiceField(error_messages={"required": _("Accept a mark or enter your own.")})
     reason = forms.ChoiceField(error_messages={"required": _("Choose a reason.")})
@@ -90,7 +91,7 @@ class DecisionForm(forms.Form):
         points, total = self._marks()
         return {
             "key": data["key"],
-            "seen": [int(key) for key in data["seen"].split(",")],
+            "seen": [int(key) for key in data["seen"].split(",") if key],
             "points": points,
             "total": total,
             "reason": ArbitrationReason(data["reason"]),

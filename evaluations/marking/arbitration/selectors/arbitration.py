@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.arbitration.rules.closest_pair import (
@@ -197,13 +197,16 @@ class Queue:
 def waiting_for(lead: User, marking_round: MarkingRound, now: datetime) -> QuerySet[Any]:
     """Responses that wait for a decision of *lead*, the longest waiting first.
 
-    Left out are those that *lead* marked and those that another lead has at hand.
+    Left out are those that *lead* marked and those that another lead has at hand. Last come those
+    without a mark.
     """
     own = own_slots(lead, OuterRef("pk"), OuterRef("response"))
     waits = Slot.objects.filter(free_for(lead, now), kind=SlotKind.ARBITRATION, marked=False)
     waiting = waits.order_by().values("answer")
     answers = marking_round.answers.filter(~Exists(own), pk__in=waiting, final=None)
-    return answers.annotate(since=Max("slots__marks__created_at")).order_by("since", "id")
+    return answers.annotate(since=Max("slots__marks__created_at")).order_by(
+        F("since").asc(nulls_last=True), "id"
+    )
 
 
 def own_slots(lead: User, answer: int | OuterRef, response: int | OuterRef) -> QuerySet[Slot]:

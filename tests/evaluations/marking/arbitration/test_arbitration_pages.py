@@ -7,8 +7,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import transaction
 from django.urls import reverse
 
+from evaluations.marking.desk.services.leaving import take_out
+from evaluations.marking.services.finalizing import finalize_due
+from evaluations.marking.services.reopening import reopen_slots
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 from evaluations.schemes import Scheme
@@ -17,6 +21,7 @@ from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
     give,
+    later,
     marked_again,
     planned_pair,
     small_round,
@@ -389,3 +394,47 @@ def test_a_seed_answer_is_not_corrected(made: MarkingRound, lead: User) -> None:
     client.post(address(answer), decided(client.get(address(answer)).text, "first"))
     BlindAnswer.objects.filter(pk=answer.pk).update(role=AnswerRole.SEED)
     assert 'href="?correct"' not in client.get(address(answer)).text
+
+
+# ---- no mark of a teacher ----
+
+
+@pytest.mark.parametrize("scheme", [Scheme.SINGLE, Scheme.TWO_AND_LEAD])
+def test_a_response_that_nobody_is_left_for_is_decided_without_marks(
+    teacher: User, other_teacher: User, lead: User, scheme: Scheme
+) -> None:
+    """Twice: a decision that was withdrawn is made anew, with the same points too."""
+    made = small_round([teacher, other_teacher], 1, scheme=scheme)
+    (answer,) = answers_of(made)
+    for person in (teacher, other_teacher):
+        take_out(made, person, acting_user=lead, now=later(1))
+    client, given = logged_in(lead), {"point-1": "3", "point-2": "0", "point-3": "6"}
+    for number in (1, 2):
+        page = client.get(reverse("rounds:arbitration", args=[made.public_id]), follow=True).text
+        assert all(f'name="{name}"' in page for name in given)
+        assert ("oldest waiting" in page) == (number == 2), "since the decision before"
+        assert client.post(address(answer), decided(page, "own", **given)).status_code == 302
+        answer.refresh_from_db()
+        assert answer.final
+        assert (answer.final.number, answer.final.value) == (number, 9)
+        decision = answer.slots.get(kind=SlotKind.ARBITRATION)
+        with transaction.atomic():
+            reopen_slots([decision], {decision.pk: None}, with_decisions=True)
+        finalize_due(made, now=later(2))
+
+
+def test_a_final_mark_is_corrected_while_all_marks_are_given_again(
+    made: MarkingRound, lead: User
+) -> None:
+    answer, client = answers_of(made)[0], logged_in(lead)
+    client.post(address(answer), decided(client.get(address(answer)).text, "first"))
+    slots = list(answer.slots.exclude(kind=SlotKind.ARBITRATION))
+    with transaction.atomic():
+        reopen_slots(slots, {slot.pk: slot.holder_id for slot in slots})
+    assert "No marks for this response yet." in client.get(address(answer)).text
+    form = client.get(address(answer) + "?correct").text
+    given = {"number": "1", "point-1": "0", "point-2": "0", "point-3": "6"}
+    assert client.post(address(answer), decided(form, "own", **given)).status_code == 302
+    answer.refresh_from_db()
+    assert answer.final
+    assert answer.final.value == 6
