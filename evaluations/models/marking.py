@@ -297,12 +297,16 @@ class ArbiterMark(models.Model):
     """What a lead would give before seeing the other marks, where the round asks for that.
 
     Kept as it was given and never counted: the decision is the mark of the arbitration. ``points``
-    are texts in the rubric's order, empty without a rubric. ``key`` makes the save idempotent.
+    are texts in the order of ``rubric``, empty without one; under another rubric the lead marks
+    anew. ``key`` makes the save idempotent.
     """
 
     answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="arbiter_marks")
     lead = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="arbiter_marks"
+    )
+    rubric = models.ForeignKey(
+        Rubric, null=True, on_delete=models.PROTECT, related_name="arbiter_marks"
     )
     key = models.UUIDField(unique=True)
     points = models.JSONField(default=list)
@@ -313,7 +317,12 @@ class ArbiterMark(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["answer", "lead"], name="one_mark_before_seeing_per_lead"
+                fields=["answer", "lead", "rubric"], name="one_mark_before_seeing_per_rubric"
+            ),
+            models.UniqueConstraint(
+                fields=["answer", "lead"],
+                condition=models.Q(rubric=None),
+                name="one_mark_before_seeing_per_lead",
             ),
             models.CheckConstraint(
                 condition=models.Q(total__gte=Decimal(0)), name="arbiter_mark_not_negative"

@@ -12,7 +12,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from evaluations.marking.arbitration.rules.closest_pair import TeacherMark, closest_pair
-from evaluations.marking.arbitration.selectors.arbitration import own_slots
+from evaluations.marking.arbitration.selectors.arbitration import mark_before, own_slots
 from evaluations.marking.desk.selectors.queue import free_for
 from evaluations.marking.desk.services.mark_rows import (
     GivenMark,
@@ -65,7 +65,8 @@ def mark_before_seeing(
     total: Decimal | None = None,
     comment: str = "",
 ) -> ArbiterMark:
-    """Keep what *lead* would give before seeing the other marks; the first one counts and stays.
+    """Keep what *lead* would give before seeing the other marks; the first one
+    under a rubric counts and stays.
 
     Raises NotAllowed, Conflict and NotFound as ``arbitrate`` does, BadInput for a mark that does
     not fit.
@@ -73,13 +74,14 @@ def mark_before_seeing(
     given = GivenMark(tuple(points), total, comment.strip())
     with transaction.atomic():
         locked = lock(answer.pk)
-        if earlier := locked.arbiter_marks.filter(lead=lead).first():
+        if earlier := mark_before(locked, lead):
             return earlier
         _check_waits(locked, lead)
         check_given(locked, given)
         mark = ArbiterMark.objects.create(
             answer=locked,
             lead=lead,
+            rubric=locked.rubric,
             key=key,
             points=[plain(value) for value in given.points],
             total=given.under(frozen_rubric(locked)),
@@ -205,7 +207,7 @@ def _earlier(key: UUID, given: GivenMark, answer: BlindAnswer, lead: User) -> Ma
 def _check(answer: BlindAnswer, lead: User, seen: Sequence[int]) -> None:
     """Whether this lead may decide this response, now and on these marks."""
     _check_waits(answer, lead)
-    if answer.round.arbiter_marks_first and not answer.arbiter_marks.filter(lead=lead).exists():
+    if answer.round.arbiter_marks_first and mark_before(answer, lead) is None:
         raise Conflict(
             _("Enter your own mark first. Then you see the other marks."), code="mark_first"
         )

@@ -181,7 +181,7 @@ def _show(
     context |= {
         "round": marking_round,
         "queue": queue_around(request.user, marking_round, answer.public_id, now),
-        "key": _key(request, case),
+        "key": _key(request, answer, case),
         "changes": [] if case.hidden else changes_of(answer),
         "refusal": refusal,
         "fragment": request.htmx,
@@ -228,13 +228,15 @@ def _unsent(sent: Any, fields: list[dict[str, Any]]) -> list[str]:
     return [part for part in (" · ".join(values), sent.get("comment", "")) if part]
 
 
-def _key(request: MemberRequest, case: DisputedCase) -> UUID:
+def _key(request: MemberRequest, answer: BlindAnswer, case: DisputedCase) -> UUID:
     """The same for the same page, so that a decision sent twice is one.
 
-    Another after a final mark was withdrawn, although none counts then as before the first.
+    Another under a new rubric, and after a final mark was withdrawn: none counts then, as before
+    the first.
     """
     number = case.finals[0].number if case.finals else 0
-    return submission_key(case.public_id, request.user.public_id, _seen(case), number)
+    place = (case.public_id, request.user.public_id, answer.rubric_id or 0)
+    return submission_key(*place, _seen(case), number)
 
 
 def _seen(case: DisputedCase) -> str:

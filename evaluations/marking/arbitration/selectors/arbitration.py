@@ -239,12 +239,12 @@ def queue_around(
 def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
     """Everything of one response, in a fixed number of queries."""
     slots = list(answer.slots.all())
-    marks = _newest_marks(slots)
+    marks = _newest_marks(slots, answer.rubric_id)
     teachers = tuple(marks[kind] for kind in _TEACHERS if kind in marks)
     decision = marks.get(SlotKind.ARBITRATION.value)
     waiting = [slot for slot in slots if slot.kind == SlotKind.ARBITRATION and not slot.marked]
     item = blind_item(answer)
-    before = answer.arbiter_marks.filter(lead=lead).first()
+    before = mark_before(answer, lead)
     case = DisputedCase(
         public_id=answer.public_id,
         item=item,
@@ -270,6 +270,11 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
     unseen: dict[str, Any] = {"marks": (), "decision": None, "pairs": (), "finals": ()}
     unseen |= {"points": _point_rows(item, (), None), "marks_first": case.can_be_decided}
     return replace(case, hidden=True, **unseen)
+
+
+def mark_before(answer: BlindAnswer, lead: User) -> ArbiterMark | None:
+    """What *lead* gave before seeing the other marks, under the present rubric of the response."""
+    return answer.arbiter_marks.filter(lead=lead, rubric=answer.rubric_id).first()
 
 
 def pairs_of(marks: Sequence[GivenMark], rubric: RubricLines) -> tuple[ClosestPair, ...]:
@@ -311,7 +316,8 @@ def answer_called(marking_round: MarkingRound, public_id: UUID) -> BlindAnswer |
 _TEACHERS = (SlotKind.FIRST.value, SlotKind.SECOND.value, SlotKind.THIRD.value)
 
 
-def _newest_marks(slots: Sequence[Slot]) -> dict[str, GivenMark]:
+def _newest_marks(slots: Sequence[Slot], rubric: int | None) -> dict[str, GivenMark]:
+    """By kind of slot; a decision that stayed when the *rubric* changed is a total only."""
     kinds = {slot.pk: slot.kind for slot in slots}
     counting = Mark.objects.counting().filter(slot__in=list(kinds))
     rows = counting.select_related("entered_by").prefetch_related("points")
@@ -321,7 +327,9 @@ def _newest_marks(slots: Sequence[Slot]) -> dict[str, GivenMark]:
             pk=mark.pk,
             kind=kinds[mark.slot_id],
             total=mark.total,
-            points=tuple(point.points for point in mark.points.all()),
+            points=tuple(point.points for point in mark.points.all())
+            if mark.rubric_id == rubric
+            else (),
             comment=mark.comment,
             flags=tuple(mark.flags),
             reason=mark.reason,

@@ -10,7 +10,10 @@ import pytest
 from django.db import transaction
 from django.urls import reverse
 
+from evaluations.marking.arbitration.selectors.arbitration import case_of
 from evaluations.marking.desk.services.leaving import take_out
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
+from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.marking.services.reopening import reopen_slots
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound
@@ -27,6 +30,7 @@ from tests.evaluations.marking_world import (
     small_round,
     subjective_question,
 )
+from tests.factories import make_rubric
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -438,3 +442,15 @@ def test_a_final_mark_is_corrected_while_all_marks_are_given_again(
     answer.refresh_from_db()
     assert answer.final
     assert answer.final.value == 6
+
+
+def test_a_decision_of_an_older_rubric_is_a_total_only(made: MarkingRound, lead: User) -> None:
+    """Its points were for other scoring points than those that stand beside it now."""
+    answer, client = answers_of(made)[0], logged_in(lead)
+    client.post(address(answer), decided(client.get(address(answer)).text, "first"))
+    make_rubric(answer.question, (("a", "3"), ("b", "3"), ("c", "6")))
+    use_new_rubric(made, answer.question, scope=RemarkScope.ALL, acting_user=lead, now=later(3))
+    case = case_of(answers_of(made)[0], lead, later(4))
+    assert case.decision
+    assert case.decision.total == 12
+    assert {row.decided for row in case.points} == {None}

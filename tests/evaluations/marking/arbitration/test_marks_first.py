@@ -13,6 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluations.marking.monitoring.selectors.monitoring import watched_round
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
+from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.services.sheet_reading import check_rows
 from evaluations.models import (
@@ -26,7 +28,15 @@ from evaluations.models import (
 from evaluations.models.vocabulary import RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import answers_of, give, small_round, subjective_question
+from tests.evaluations.marking.arbitration.test_arbitration_pages import hidden
+from tests.evaluations.marking_world import (
+    answers_of,
+    give,
+    later,
+    small_round,
+    subjective_question,
+)
+from tests.factories import make_rubric
 
 pytestmark = pytest.mark.django_db
 THEIRS = ("7.25", "3.75")
@@ -171,3 +181,28 @@ def test_other_ways_to_the_marks_are_closed_too(
     assert said[1] != said[3], "their teacher sees what it changes"
     MarkingRound.objects.filter(pk=made.pk).update(status=RoundStatus.CLOSED)
     assert shown() == ["command", *pages]
+
+
+def test_under_a_new_rubric_the_lead_marks_first_again(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """The mark before was for other scoring points: it neither opens the others nor is a start."""
+    question = subjective_question()
+    made = small_round([teacher, other_teacher], 1, arbiter_marks_first=True, question=question)
+    (answer,) = answers_of(made)
+    where = reverse("rounds:response", args=[made.public_id, answer.public_id])
+    client = logged_in(lead)
+    for again in (False, True):
+        if again:
+            make_rubric(question, (("a", "3"), ("b", "3"), ("c", "6")))
+            use_new_rubric(made, question, scope=RemarkScope.ALL, acting_user=lead, now=later(2))
+        for person, points in ((teacher, "0 0 0"), (other_teacher, "3 3 6")):
+            give(answers_of(made)[0], person, points.split(), now=later(3))
+        page = client.get(where).text
+        assert "Your mark first" in page
+        assert 'name="point-1" inputmode="decimal" value=""' in page
+        own = {"answer": answer.public_id, "key": hidden(page)["key"], "point-1": "2.5"}
+        own |= {"point-2": "2", "point-3": "5"}
+        assert client.post(where, own).status_code == 302
+        assert "Your mark before seeing the others: 9.5" in client.get(where).text
+    assert ArbiterMark.objects.count() == 2
