@@ -22,6 +22,7 @@ class MarkFirstForm(forms.Form):
 
     answer = forms.UUIDField()
     key = forms.UUIDField()
+    rubric = forms.CharField(required=False, max_length=80)
     comment = forms.CharField(required=False, max_length=10_000)
 
     def __init__(self, case: DisputedCase, data: Any) -> None:
@@ -42,7 +43,8 @@ class MarkFirstForm(forms.Form):
         data = self.cleaned_data
         values = tuple(data[name] for name in self.names)
         given = {"points": values} if self.case.points else {"total": values[0]}
-        return {"key": data["key"], "comment": data["comment"], **given}
+        kept = {name: data[name] for name in ("key", "comment", "rubric")}
+        return kept | given
 
     def first_error(self) -> str:
         """The first thing that is wrong, as one sentence."""
@@ -57,6 +59,7 @@ class DecisionForm(forms.Form):
 
     answer = forms.UUIDField()
     key = forms.UUIDField()
+    rubric = forms.CharField(required=False, max_length=80)
     # Empty where the page showed no mark of a teacher.
     seen = forms.RegexField(r"^[0-9]{1,18}(,[0-9]{1,18}){0,2}\Z", required=False)
     number = number_fields.IntegerField(required=False, min_value=1)
@@ -96,6 +99,7 @@ class DecisionForm(forms.Form):
             "total": total,
             "reason": ArbitrationReason(data["reason"]),
             "comment": data["comment"],
+            "rubric": data["rubric"],
         }
 
     def own_marks(self) -> tuple[tuple[Decimal, ...], Decimal | None] | None:

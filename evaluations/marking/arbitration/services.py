@@ -21,6 +21,7 @@ from evaluations.marking.desk.services.mark_rows import (
     same_content,
     write_mark,
 )
+from evaluations.marking.desk.services.same_rubric import check_rubric
 from evaluations.marking.rules.point_marks import MarkFault
 from evaluations.marking.services.finalizing import TEACHERS, finalize, lock, newest_marks
 from evaluations.models import ArbiterMark, BlindAnswer, Mark, Slot
@@ -64,6 +65,7 @@ def mark_before_seeing(
     points: Sequence[Decimal] = (),
     total: Decimal | None = None,
     comment: str = "",
+    rubric: str = "",
 ) -> ArbiterMark:
     """Keep what *lead* would give before seeing the other marks; the first one
     under a rubric counts and stays.
@@ -77,6 +79,7 @@ def mark_before_seeing(
         if earlier := mark_before(locked, lead):
             return earlier
         _check_waits(locked, lead)
+        _check_rubric(locked, rubric)
         check_given(locked, given)
         mark = ArbiterMark.objects.create(
             answer=locked,
@@ -102,12 +105,14 @@ def arbitrate(
     total: Decimal | None = None,
     reason: ArbitrationReason,
     comment: str = "",
+    rubric: str = "",
     now: datetime,
 ) -> Mark:
     """Store the lead's mark as final for a response that waits for arbitration.
 
     *seen* are the keys of the teachers' marks that the lead's page showed, so
-    that a decision never rests on marks that were revised meanwhile. The same
+    that a decision never rests on marks that were revised meanwhile; *rubric* is the
+    code of the rubric there, if it is known. The same
     *key* with the same content is the same decision. The mark is one of the
     round's steps, or the mean of the closest pair.
 
@@ -122,6 +127,7 @@ def arbitrate(
             if earlier := _earlier(key, given, locked, lead):
                 return earlier
             _check(locked, lead, seen)
+            _check_rubric(locked, rubric)
             _check_fits(locked, given)
             mark = _write(_taken(locked, lead, now), locked, lead, given, key)
             record(Tag.ARBITRATED, mark, actor=lead, answer=locked.alias, total=str(mark.total))
@@ -142,6 +148,7 @@ def correct_final(
     total: Decimal | None = None,
     reason: ArbitrationReason,
     comment: str = "",
+    rubric: str = "",
     now: datetime,
 ) -> Mark:
     """Put the lead's mark in the place of the final mark of a finalized response.
@@ -169,6 +176,7 @@ def correct_final(
         _refuse_own(locked, lead)
         _refuse_closed(locked)
         _refuse_unseen(locked, seen)
+        _check_rubric(locked, rubric)
         _check_fits(locked, given)
         before = locked.final
         slot, _made = Slot.objects.get_or_create(answer=locked, kind=SlotKind.ARBITRATION)
@@ -287,6 +295,12 @@ def _at_hand() -> Conflict:
         _("Another lead is working on this response. It returns to the queue automatically."),
         code="claimed",
     )
+
+
+def _check_rubric(answer: BlindAnswer, code: str) -> None:
+    """Raise Conflict if the page showed another rubric, whose code it sent."""
+    if code:
+        check_rubric(answer, code)
 
 
 def _key_used() -> BadInput:

@@ -32,6 +32,7 @@ from evaluations.marking.arbitration.services import (
     mark_before_seeing,
 )
 from evaluations.marking.desk.services.mark_rows import GivenMark, check_given
+from evaluations.marking.desk.services.same_rubric import RUBRIC_CHANGED, rubric_code
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import BlindAnswer, MarkingRound
 from evaluations.models.vocabulary import ArbitrationReason
@@ -177,8 +178,12 @@ def _show(
     record_view(marking_round, acting_user=request.user, page=answer.alias)
     now = timezone.now()
     case = case_of(answer, request.user, now)
-    context = _case_context(case, request.POST if refusal else {}, "correct" in request.GET)
+    # Points of another rubric stand nowhere beside the present one.
+    moved = refusal is not None and refusal.code == RUBRIC_CHANGED
+    sent = request.POST if refusal and not moved else {}
+    context = _case_context(case, sent, "correct" in request.GET)
     context |= {
+        "rubric_code": rubric_code(answer),
         "round": marking_round,
         "queue": queue_around(request.user, marking_round, answer.public_id, now),
         "key": _key(request, answer, case),

@@ -55,7 +55,7 @@ def hidden(page: str) -> dict[str, str]:
     form = page[page.index('id="decision"') :]
     return {
         name: re.search(rf'name="{name}" value="([^"]*)"', form).group(1)  # type: ignore[union-attr]
-        for name in ("answer", "key", "seen")
+        for name in ("answer", "key", "seen", "rubric")
     }
 
 
@@ -423,7 +423,7 @@ def test_a_response_that_nobody_is_left_for_is_decided_without_marks(
         assert (answer.final.number, answer.final.value) == (number, 9)
         decision = answer.slots.get(kind=SlotKind.ARBITRATION)
         with transaction.atomic():
-            reopen_slots([decision], {decision.pk: None}, with_decisions=True)
+            reopen_slots([decision], {decision.pk: None}, with_decisions=True, now=later(2))
         finalize_due(made, now=later(2))
 
 
@@ -434,7 +434,7 @@ def test_a_final_mark_is_corrected_while_all_marks_are_given_again(
     client.post(address(answer), decided(client.get(address(answer)).text, "first"))
     slots = list(answer.slots.exclude(kind=SlotKind.ARBITRATION))
     with transaction.atomic():
-        reopen_slots(slots, {slot.pk: slot.holder_id for slot in slots})
+        reopen_slots(slots, {slot.pk: slot.holder_id for slot in slots}, now=later(2))
     assert "No marks for this response yet." in client.get(address(answer)).text
     form = client.get(address(answer) + "?correct").text
     given = {"number": "1", "point-1": "0", "point-2": "0", "point-3": "6"}
@@ -442,6 +442,25 @@ def test_a_final_mark_is_corrected_while_all_marks_are_given_again(
     answer.refresh_from_db()
     assert answer.final
     assert answer.final.value == 6
+
+
+def test_points_of_a_page_with_the_older_rubric_decide_nothing(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """No mark of a teacher tells that the rubric is another one by now."""
+    made = small_round([teacher, other_teacher], 1)
+    (answer,) = answers_of(made)
+    for person in (teacher, other_teacher):
+        take_out(made, person, acting_user=lead, now=later(1))
+    client, given = logged_in(lead), {"point-1": "3", "point-2": "0", "point-3": "6"}
+    page = client.get(address(answer)).text
+    make_rubric(answer.question, (("a", "3"), ("b", "3"), ("c", "6")))
+    use_new_rubric(made, answer.question, scope=RemarkScope.ALL, acting_user=lead, now=later(3))
+    refused = client.post(address(answer), decided(page, "own", **given))
+    assert refused.status_code == 409
+    assert "The rubric has changed since" in refused.text
+    again = decided(refused.text, "own", **given)
+    assert client.post(address(answer), again).status_code == 302
 
 
 def test_a_decision_of_an_older_rubric_is_a_total_only(made: MarkingRound, lead: User) -> None:

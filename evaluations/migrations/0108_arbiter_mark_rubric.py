@@ -17,7 +17,7 @@ def fill(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluations", "0104_slots_passed"),
+        ("evaluations", "0107_end_calls_of_done_jobs"),
         ("questions", "0017_import_form_key"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
