@@ -67,12 +67,17 @@ def replay(
         if results:
             unreadable += [_line(one).rstrip() for one in deliver(results) or ()]
         if unreadable:
-            with path.with_suffix(".unreadable").open("ab") as kept:
+            with os.fdopen(_private(path.with_suffix(".unreadable")), "ab") as kept:
                 kept.writelines(line + b"\n" for line in unreadable)
         path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
     return len(results)
+
+
+def _private(path: Path) -> int:
+    """Open a file of replies to add to it, for its owner alone."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
 
 class Arrivals:

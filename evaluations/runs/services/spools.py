@@ -51,14 +51,16 @@ def replay(path: Path, store: Callable[[Sequence[CallResult]], object]) -> None:
     """
 
     def deliver(results: Sequence[CallResult]) -> list[CallResult]:
-        store(results)
         keys = [attempt_of(one.key) for one in results]
-        hashes = dict(Attempt.objects.filter(pk__in=keys).values_list("pk", "request_hash"))
-        foreign = [
-            one
-            for key, one in zip(keys, results, strict=True)
-            if key not in hashes or not fits(one.key, hashes[key])
-        ]
+        rows = Attempt.objects.filter(pk__in=keys).values_list(
+            "pk", "request_hash", "job__run__public_id"
+        )
+        hashes = {key: digest for key, digest, run in rows if path.name.startswith(f"{run}-")}
+        own: list[CallResult] = []
+        foreign: list[CallResult] = []
+        for key, one in zip(keys, results, strict=True):
+            (own if key in hashes and fits(one.key, hashes[key]) else foreign).append(one)
+        store(own)
         if foreign:
             logger.error("%d results in %s are of no call here: kept", len(foreign), path)
         return foreign
