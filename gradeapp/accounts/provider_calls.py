@@ -32,7 +32,7 @@ class ProviderAdapter(HTTPAdapter):
     """Sends one request; raises RequestException or OSError for what must not, or cannot, be."""
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        _check_address(request.url or "")
+        check_tls(request.url or "")
         if not PLACES.acquire(timeout=WAIT):
             raise RequestException("too many calls to the provider go on at once")
         ask = partial(super().send, request, *args, **kwargs | {"stream": True})
@@ -48,7 +48,8 @@ def provider_session(timeout: float) -> Session:
     return session
 
 
-def _check_address(url: str) -> None:
+def check_tls(url: str) -> None:
+    """Raise RequestException for an address without TLS, unless all is on this machine."""
     parts = urlsplit(url)
     on_this_machine = urlsplit(settings.OIDC_ISSUER).scheme == "http"
     if parts.scheme != "https" and not (on_this_machine and is_loopback(parts.hostname or "")):

@@ -26,7 +26,7 @@ from django.utils.translation import gettext_lazy
 from requests import RequestException
 
 from gradeapp.accounts.models import User
-from gradeapp.accounts.provider_calls import provider_session
+from gradeapp.accounts.provider_calls import check_tls, provider_session
 from gradeapp.accounts.throttle import client_address, fail, reserve, sign_on_limits
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -162,8 +162,16 @@ def start_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     if "next" in request.GET:
         kept["next"] = request.GET["next"]
     request.GET = kept
-    response = _asked(openid.login, request, provider_id)
+    response = _asked(_begin, request, provider_id)
     request.session.set_expiry(SIGN_ON_SECONDS)
+    return response
+
+
+def _begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    """Lead to the page of the provider, which must come by TLS too: people type passwords there."""
+    response: HttpResponseBase = openid.login(request, provider_id)
+    if "Location" in response.headers:
+        check_tls(response.headers["Location"])
     return response
 
 

@@ -362,6 +362,11 @@ def test_calls_go_by_tls_to_the_provider_alone(
     address, settings.OIDC_ISSUER = settings.OIDC_ISSUER, "https://login.school.example"
     with pytest.raises(RequestException, match="without TLS"):
         provider_session(5).get(address)
+    settings.OIDC_ISSUER = address
+    monkeypatch.undo()
+    config = {"issuer": address, "authorization_endpoint": "http://login.school.example/"}
+    monkeypatch.setattr(provider, "instead", {"well-known": json.dumps(config).encode()})
+    assert Client().get("/account/oidc/sso/login/").status_code == 400
 
 
 @pytest.mark.django_db
