@@ -34,19 +34,5 @@ class Migration(migrations.Migration):
                 to="questions.rubric",
             ),
         ),
-        migrations.AddConstraint(
-            "arbitermark",
-            models.UniqueConstraint(
-                fields=("answer", "lead", "rubric"), name="one_mark_before_seeing_per_rubric"
-            ),
-        ),
-        migrations.AddConstraint(
-            "arbitermark",
-            models.UniqueConstraint(
-                condition=models.Q(("rubric", None)),
-                fields=("answer", "lead"),
-                name="one_mark_before_seeing_per_lead",
-            ),
-        ),
         migrations.RunPython(fill, migrations.RunPython.noop),
     ]

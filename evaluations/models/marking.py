@@ -298,7 +298,8 @@ class ArbiterMark(models.Model):
 
     Kept as it was given and never counted: the decision is the mark of the arbitration. ``points``
     are texts in the order of ``rubric``, empty without one; under another rubric the lead marks
-    anew. ``key`` makes the save idempotent.
+    anew. A lead has one for each: they are stored while the response is locked. ``key`` makes the
+    save idempotent.
     """
 
     answer = models.ForeignKey(BlindAnswer, on_delete=models.PROTECT, related_name="arbiter_marks")
@@ -316,14 +317,6 @@ class ArbiterMark(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["answer", "lead", "rubric"], name="one_mark_before_seeing_per_rubric"
-            ),
-            models.UniqueConstraint(
-                fields=["answer", "lead"],
-                condition=models.Q(rubric=None),
-                name="one_mark_before_seeing_per_lead",
-            ),
             models.CheckConstraint(
                 condition=models.Q(total__gte=Decimal(0)), name="arbiter_mark_not_negative"
             ),
