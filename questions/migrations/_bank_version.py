@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from gradeapp.audit.append_only import in_own_schema
+
 # What reports keep from one look to the next is made from these tables.
 TABLES = (
     "questions_dataset",
@@ -67,6 +69,7 @@ def _on_postgresql() -> Iterator[str]:
         f" VALUES (pg_backend_pid() % {SHARDS}, 1) ON CONFLICT (shard)"
         " DO UPDATE SET number = questions_bankversion.number + 1; RETURN NULL; END $$"
     )
+    yield in_own_schema("questions_bank_versioned")
     for table in TABLES:
         yield (
             f"CREATE TRIGGER {table}_versioned AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE"
