@@ -126,7 +126,7 @@ def test_what_is_let_go_is_not_lost_at_that_moment(teacher: User, other_teacher:
         with world():
             made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
             if is_check:
-                with_checks(made, teacher, 0)
+                with_checks(made, teacher, 0, helper=other_teacher)
             target = claimed(teacher, made)
             assert skip(target, teacher, now=NOW)
             while is_check and target.passed_at is None:
@@ -193,7 +193,7 @@ def test_nothing_is_lost_while_nobody_can_take_a_response(
 ) -> None:
     """What waits to be lost stays with its teacher."""
     made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
-    with_checks(made, teacher, *range(0, 10, 2))
+    with_checks(made, teacher, *range(0, 10, 2), helper=other_teacher)
     one_passed(made, teacher, other_teacher)
     waiting = Slot.objects.filter(passed_at__isnull=False, planned=teacher)
     if who == "round":
@@ -215,7 +215,7 @@ def test_what_is_not_lost_yet_stays_when_the_response_that_it_was_passed_with_co
 ) -> None:
     """Its teacher may have it at hand: nothing vanishes there."""
     made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
-    with_checks(made, teacher, *range(0, 10, 2))
+    with_checks(made, teacher, *range(0, 10, 2), helper=other_teacher)
     check = one_passed(made, teacher, other_teacher)
     if at_hand:
         assert take(check.pk, teacher, until=later(40), now=later(1))
@@ -243,7 +243,7 @@ def test_a_newcomer_gets_of_what_waits_to_be_lost_as_of_responses(
     for checks in ((0, 2, 4, 6, 8), ()):
         with world():
             made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE)
-            with_checks(made, teacher, *checks)
+            with_checks(made, teacher, *checks, helper=other_teacher)
             if checks:
                 one_passed(made, teacher, other_teacher)
                 helped = Slot.objects.filter(planned=teacher, holder=other_teacher).count()
