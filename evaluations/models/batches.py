@@ -23,8 +23,8 @@ class Batch(models.Model):
     ``remote_state`` and ``remote_answered`` are what the endpoint said last, ``next_at`` is when a
     worker looks again, later after each of ``failures`` in a row. ``error`` is what went wrong
     last, ``error_status`` the HTTP status with it. ``unanswered`` requests had no reply when it
-    ended. ``taken_at`` is when somebody first took the file of one that people carry: from then on
-    the endpoint may have it.
+    ended. ``taken_at`` is when somebody first took the file of one that people carry, or a worker
+    asked to create it: from then on the endpoint may have it, unless it refused.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -60,3 +60,8 @@ class Batch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run} batch {self.pk}"
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file with its requests."""
+        return f"gradeapp-run-{self.run_id}-batch-{self.pk}.jsonl"

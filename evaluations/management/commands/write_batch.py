@@ -13,7 +13,6 @@ from evaluations.models.vocabulary import BatchState
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services.batches import (
     check_by_batch,
-    file_name,
     make_batches,
     take_file,
 )
@@ -37,7 +36,7 @@ class Command(GradeappCommand):
         batches = waiting or make_batches(run, acting_user=None)
         files = []
         for batch in batches:
-            path = folder / file_name(batch)
+            path = folder / batch.file_name
             with path.open("wb") as out:
                 out.writelines(take_file(batch, acting_user=None))
             files.append(str(path))

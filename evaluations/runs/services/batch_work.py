@@ -27,9 +27,9 @@ from evaluations.runs.services.batch_reports import BatchReport, record_read
 from evaluations.runs.services.batches import (
     HELD,
     HOLD,
-    file_name,
     give_up,
     make_batches,
+    release_answered,
     release_rest,
     request_lines,
     store_lines,
@@ -53,7 +53,9 @@ UNSURE = timedelta(seconds=60)
 NEEDS_A_PERSON = frozenset({K.AUTH, K.QUOTA, K.ADDRESS, K.CERTIFICATE, K.REDIRECT})
 # The endpoint has no batch API, or does not take this batch.
 REJECTED = frozenset({K.NOT_FOUND, K.BAD_REQUEST, K.CONTEXT_LENGTH, K.NO_IMAGES, K.OVERSIZE})
-# So often a batch that was created may be missing before it counts as lost.
+# With these an endpoint says that it has not created a batch.
+REFUSED = frozenset(range(400, 500)) - {408, 409}
+# So often an endpoint may refuse to show a batch that it has before that counts as lost.
 MOST_MISSING = 5
 # What an endpoint said, and how much of it is kept.
 TEXTS = {"error": 400, "remote_state": 40}
@@ -176,10 +178,10 @@ class BatchWork:
 
     @property
     def unwanted(self) -> bool:
-        """Whether a person has stopped or paused the run."""
+        """Whether a person has stopped or paused the run, or late replies have finished it."""
         run = self.run
         paused = run.status == RunStatus.PAUSED and run.pause_reason == PauseReason.BY_PERSON
-        return paused or run.status in (RunStatus.STOPPING, RunStatus.STOPPED)
+        return paused or run.status in (RunStatus.STOPPING, RunStatus.STOPPED, RunStatus.FINISHED)
 
     def work(self) -> None:
         """Do the due steps, and store when the next one is due."""
@@ -228,11 +230,11 @@ class BatchWork:
             return None
         found = self.api.find(ours, batch.input_file, batch.created_at.timestamp())
         if found is None and self.unwanted:
-            self.end(BatchState.DISCARDED, not_begun("not sent"))
+            # A batch that was perhaps created can come into the endpoint's list after this look.
+            why = lost("perhaps created") if batch.taken_at else not_begun("not sent")
+            self.end(BatchState.DISCARDED, why)
             return None
-        if found is None:
-            self.keep(remote_state="")  # nobody else holds it
-            found = self.api.create(batch.input_file, ours)
+        found = found or self.created(ours)
         try:
             self.keep(remote_id=found.id, remote_state=found.state)
         except HoldLostError:
@@ -240,20 +242,31 @@ class BatchWork:
             raise
         return found
 
-    def cancel_second(self, created: RemoteBatch) -> None:
-        """Cancel a batch that was created while another worker took over and stored its own.
+    def created(self, ours: str) -> RemoteBatch:
+        """Create the batch; from before the call until it is refused the endpoint may have it."""
+        before = self.batch.taken_at
+        self.keep(remote_state="", taken_at=before or self.clock())  # nobody else holds it
+        try:
+            return self.api.create(self.batch.input_file, ours)
+        except ChatFailure as failure:
+            if failure.kind in NEEDS_A_PERSON or failure.http_status in REFUSED:
+                self.keep(taken_at=before)
+            raise
 
-        This worker was stopped for longer than its hold, just before the call. If the other one
-        has asked for a batch and not stored its own yet, both stay.
+    def cancel_second(self, created: RemoteBatch) -> None:
+        """Cancel a batch that is not stored: ours was given up meanwhile, or created twice.
+
+        Twice, as this worker was stopped for longer than its hold, just before the call.
         """
         kept = Batch.objects.values_list("remote_id", flat=True).get(pk=self.batch.pk)
-        if kept and kept != created.id:
-            logger.warning("batch %s was created twice; %s is cancelled", kept, created.id)
+        if kept != created.id:
+            logger.warning("batch %s is not stored as %s; it is cancelled", created.id, self.batch)
             with suppress(ChatFailure):
                 self.api.cancel(created.id)
 
     def uploaded(self) -> bool:
         """Upload the requests that wait for a reply; return whether there are any."""
+        release_answered(self.batch)
         with TemporaryFile() as file:
             n = 0
             for line in request_lines(self.batch):
@@ -263,7 +276,7 @@ class BatchWork:
             file.seek(0)
             self.keep(requests=n, size=size)
             if n:
-                self.keep(input_file=self.api.upload(file, file_name(self.batch)))
+                self.keep(input_file=self.api.upload(file, self.batch.file_name))
         return bool(n)
 
     def read(self, found: RemoteBatch) -> None:
@@ -276,12 +289,12 @@ class BatchWork:
                 self.keep(remote_state=found.state)
                 store_lines(self.run, bounded_lines(file), report, mask)
         record_read(self.run, report, None)
-        if found.state == COMPLETED:
+        self.batch.refresh_from_db(fields=["answered"])
+        if found.state == COMPLETED or (found.answered or 0) > self.batch.answered:
             failure = lost("the endpoint sent no reply to this request of a batch")
         else:
             failure = not_begun(f"the batch ended as {found.state}")
         rejected = found.state == FAILED
-        self.batch.refresh_from_db(fields=["answered"])
         if not (self.batch.answered or self.unwanted):
             # Sent again, the requests would come back in the same way.
             pause(self.run, PauseReason.BATCH_REJECTED)
@@ -302,13 +315,16 @@ class BatchWork:
         """Try again later, or let the run wait for a person, after *failure* of a step."""
         batch, kind = self.batch, failure.kind
         said = {"error": failure.text or failure.kind, "error_status": failure.http_status}
-        missing = batch.remote_id and kind is K.NOT_FOUND and batch.failures < MOST_MISSING
+        missing = batch.remote_id and batch.failures < MOST_MISSING
         if kind in NEEDS_A_PERSON:
             self.keep(next_at=self.clock() + LATEST, **said)
             pause_for_failure(self.run, failure, self.clock())
         elif kind in REJECTED and not missing:
             status = failure.http_status
             why = failure.text or failure.kind
+            if batch.remote_id:
+                with suppress(ChatFailure):
+                    self.api.cancel(batch.remote_id)
             give_up(batch, why, BatchState.FAILED, acting_user=None, http_status=status)
             pause(self.run, PauseReason.BATCH_REJECTED)
         else:

@@ -110,20 +110,20 @@ def make_batches(
     filled = Filled(more=True)
     while filled.more:
         # Held until it is full: a worker takes it then, or when this process has ended.
-        held = {**HELD.given(new_name(), now + HOLD), "next_at": now} if by_api else {}
+        due = {"next_at": now if by_api else None, **HELD.given(new_name(), now + HOLD)}
         batch = Batch.objects.create(
-            run=run, state=BatchState.WAITING, by_api=by_api, created_by=acting_user, **held
+            run=run, state=BatchState.WAITING, by_api=by_api, created_by=acting_user, **due
         )
         filled = _fill(batch, now, most_requests, most_bytes)
         if not batch.requests:
             batch.delete()
             break
         with transaction.atomic():
-            batch.holder, batch.held_until = "", None
-            batch.save()
-            record(
-                *(Tag.BATCH_MADE, run), actor=acting_user, batch=batch.pk, requests=batch.requests
-            )
+            full = {"requests": batch.requests, "size": batch.size, **HELD.released()}
+            Batch.objects.filter(pk=batch.pk).update(**full)
+            batch.refresh_from_db()
+            facts = {"batch": batch.pk, "requests": batch.requests}
+            record(Tag.BATCH_MADE, run, actor=acting_user, **facts)
         made.append(batch)
     if not made:
         words = _("No request is due: all wait for replies, or the budget is used up.")
@@ -182,27 +182,30 @@ def _fill(batch: Batch, now: datetime, most_requests: int, most_bytes: int) -> F
 
 
 def _line(run: Run, attempt_id: int, call: Call) -> bytes:
-    model = run.run_settings["model"]
-    key = call_key(attempt_id, call.request_hash)
-    return request_line(custom_id(run.public_id, key), model, call.messages, call.params)
-
-
-def file_name(batch: Batch) -> str:
-    """Return the name of the file of *batch*."""
-    return f"gradeapp-run-{batch.run_id}-batch-{batch.pk}.jsonl"
+    key = custom_id(run.public_id, call_key(attempt_id, call.request_hash))
+    return request_line(key, run.run_settings["model"], call.messages, call.params)
 
 
 def take_file(batch: Batch, *, acting_user: User | None) -> Iterator[bytes]:
     """Return the lines of *batch* for a person who carries them to the endpoint.
 
-    From now on what it asks may be billed. Raises BadInput if it waits for no reply.
+    It may be billed from now on. Raises BadInput if it waits for none, Conflict until it is made.
     """
+    check_made(batch)
+    if batch.taken_at is None:
+        release_answered(batch)
     waiting = Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING)
     if not waiting.update(taken_at=Coalesce(F("taken_at"), database_now())):
         raise BadInput(_("This batch does not wait for replies any more."))
     requests = open_attempts(batch).count()
     record(Tag.BATCH_TAKEN, batch.run, actor=acting_user, batch=batch.pk, requests=requests)
     return request_lines(batch)
+
+
+def check_made(batch: Batch) -> None:
+    """Raise Conflict while requests are being put into *batch*: there are none for others yet."""
+    if Batch.objects.filter(HELD.running(database_now()), pk=batch.pk, requests=0).exists():
+        raise Conflict(_("This batch is still being made. Try again in a moment."))
 
 
 def request_lines(batch: Batch) -> Iterator[bytes]:
@@ -216,10 +219,10 @@ def request_lines(batch: Batch) -> Iterator[bytes]:
         attempt.job.run = run
         call = call_for(run, attempt.job)
         if call.request_hash != attempt.request_hash:
-            raise Conflict(
-                _("The request %(n)d cannot be made again as it was planned. Discard the batch.")
-                % {"n": attempt.pk}
+            words = _(
+                "The request %(n)d cannot be made again as it was planned. Discard the batch."
             )
+            raise Conflict(words % {"n": attempt.pk})
         yield _line(run, attempt.pk, call)
 
 
@@ -254,10 +257,9 @@ def store_lines(
     What was stored before stays. Lines that cannot be used are named in *report*. *mask* masks the
     key of the endpoint that sent them.
     """
-    now = database_now()
+    now, unreadable = database_now(), 0
     waiting: list[CallResult] = []
     seen: set[str] = set()
-    unreadable = 0
     for line in read_lines(lines, now, mask):
         if isinstance(line, BadLine):
             unreadable += 1
@@ -297,8 +299,7 @@ def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
             report.name_unknown([custom_id(run.public_id, one.key)])
     if not results:
         return
-    found = found.filter(pk__in=results)
-    random = Random(run.pk)
+    found, random = found.filter(pk__in=results), Random(run.pk)
     breaker = Breaker(random=random, limits=NO_OUTAGE)
     with transaction.atomic():
         # The same file may come several times at once: the first one alone stores and counts it.
@@ -309,6 +310,8 @@ def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
         open_keys = set(found.filter(status__in=open_ones).values_list("pk", flat=True))
         answered = found.filter(status=AttemptStatus.ANSWERED).values_list("pk", flat=True)
         same = set(answered)
+        # A job that was sent again is in another batch by now.
+        current = set(found.filter(fence=F("job__fence")).values_list("pk", flat=True))
         fresh = [results[key] for key in sorted(open_keys)]
         stored = store_each(fresh, now=database_now(), random=random, breaker=breaker)
         replied = set(answered.all()) - same
@@ -322,7 +325,7 @@ def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
     for failure, _sent in stored.failed[:MOST_PROBLEMS]:
         words = _("Failed: %(why)s (%(text)s)")
         report.problem(words % {"why": error_words(failure.kind), "text": failure.text[:200]})
-    counts = Counter((owners[key], key in replied) for key in open_keys)
+    counts = Counter((owners[key], key in replied) for key in open_keys & current)
     for (owner, is_answer), n in counts.items():
         if owner.startswith("batch-") and owner[6:].isdigit():
             name = "answered" if is_answer else "failed"
@@ -349,10 +352,10 @@ def give_up(
 ) -> int:
     """End *batch* by *why*, said with *http_status*: requests without a reply can be made again.
 
-    They cost nothing, or as much as was reserved if the endpoint may still answer them, to which it
-    was sent or somebody took its file. Return their number. Raises Conflict if the batch does not
-    wait any more.
+    They cost nothing, or as much as was reserved if the endpoint may have them, or somebody took
+    their file. Return their number. Raises Conflict if it does not wait, or is still being made.
     """
+    check_made(batch)
     ended = Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING).update(
         state=state,
         error=storable(why, 400),
@@ -370,12 +373,16 @@ def give_up(
     return n
 
 
-def release_rest(batch: Batch, failure: ChatFailure) -> int:
-    """End the calls of *batch* that have no reply by *failure*; return their number."""
-    keys: Sequence[int] = list(open_attempts(batch).values_list("pk", flat=True))
-    random = Random(batch.pk)
+def release_answered(batch: Batch) -> None:
+    """End the calls of *batch*, which nobody has sent yet, whose jobs late replies have done."""
+    release_rest(batch, not_begun("answered before"), job__status=JobStatus.DONE)
+
+
+def release_rest(batch: Batch, failure: ChatFailure, **which: str) -> int:
+    """End the calls of *batch* that have no reply, or *which* of them; return their number."""
+    keys: Sequence[int] = list(open_attempts(batch).filter(**which).values_list("pk", flat=True))
+    random, ended = Random(batch.pk), 0
     breaker = Breaker(random=random, limits=NO_OUTAGE)
-    ended = 0
     for start in range(0, len(keys), TOGETHER):
         results = [CallResult(key, failure, 0.0) for key in keys[start : start + TOGETHER]]
         stored = store_each(results, now=database_now(), random=random, breaker=breaker)
@@ -385,6 +392,9 @@ def release_rest(batch: Batch, failure: ChatFailure) -> int:
 
 
 def look_soon(run: Run) -> None:
-    """Let a worker look at the batches of *run* that wait at the endpoint, at once."""
+    """Let a worker look at the batches of *run* that wait at the endpoint, at once.
+
+    Not at those that were perhaps created: the endpoint is given its time to list them.
+    """
     waiting = Batch.objects.filter(run=run, state=BatchState.WAITING, by_api=True)
-    waiting.update(next_at=database_now())
+    waiting.exclude(remote_id="", taken_at__isnull=False).update(next_at=database_now())

@@ -124,6 +124,7 @@ def store_results(
     _commit_to_spending(fresh, stored)
     _tell(breaker, fresh, now)
     update_results([attempt for _result, attempt in fresh])
+    _release_done([attempt for _result, attempt in fresh])
     replies = [(attempt, one.reply) for one, attempt in fresh if one.reply is not None]
     failures = [(attempt, one.failure) for one, attempt in fresh if one.failure is not None]
     _keep_replies(replies, stored)
@@ -309,6 +310,13 @@ def _keep_replies(replies: Sequence[tuple[Attempt, ChatReply]], stored: Stored) 
         finished.exclude(pk__in=asked_again.values("job")).update(**JOB.released())
         stored.kept.responses += kept.responses
         stored.kept.done += kept.done
+
+
+def _release_done(ended: Sequence[Attempt]) -> None:
+    """Release jobs that an earlier call has done, and whose later call has *ended* now."""
+    over = [one.job_id for one in ended if one.fence == one.job.fence]
+    if done := [one.job_id for one in ended if one.job.status == JobStatus.DONE]:
+        Job.objects.filter(pk__in=set(over) & set(done)).update(**JOB.released())
 
 
 def fails_every_call(failure: ChatFailure) -> bool:

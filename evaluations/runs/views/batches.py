@@ -18,6 +18,8 @@ from evaluations.models import Batch, Job
 from evaluations.models.vocabulary import BatchState
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services import batches as services
+from evaluations.runs.services.run_estimates import most_cost_of_resume
+from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.body_limit import takes_uploads
@@ -29,7 +31,9 @@ from gradeapp.common.refusals import BadInput, NotFound, Refusal
 def batches_make(request: MemberRequest, pk: int) -> HttpResponse:
     """Put the due requests of a run into batches: files, or by API for a worker to send."""
     by_api = request.POST.get("by_api") == "yes"
-    made = services.make_batches(get_run(pk), acting_user=request.user, by_api=by_api)
+    run = get_run(pk)
+    check_cost(request, lambda: most_cost_of_resume(run, None))
+    made = services.make_batches(run, acting_user=request.user, by_api=by_api)
     n = sum(batch.requests for batch in made)
     sentence = ngettext("%(n)d request waits.", "%(n)d requests wait.", n) % {"n": n}
     messages.success(request, sentence)
@@ -46,7 +50,7 @@ def batch_file(request: MemberRequest, pk: int, batch: int) -> HttpResponse | St
     record_calls(asked, acting_user=request.user, page="batch")
     lines = services.take_file(found, acting_user=request.user)
     answer = StreamingHttpResponse(lines, content_type="application/x-ndjson")
-    name = services.file_name(found)
+    name = found.file_name
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
 
@@ -86,9 +90,9 @@ def batch_discard(request: MemberRequest, pk: int, batch: int) -> HttpResponse:
     )
     sentence = ngettext("%(n)d request can be made again.", "%(n)d requests can be made again.", n)
     messages.success(request, sentence % {"n": n})
-    if n and found.taken_at:
+    if n and (found.taken_at or found.remote_id):
         text = _(
-            "The file was downloaded, so the endpoint may bill them: they count as much as was "
+            "The endpoint may have this batch and bill it: its requests count as much as was "
             "reserved. Replies to them can still be uploaded."
         )
         messages.warning(request, text)

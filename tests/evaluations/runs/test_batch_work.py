@@ -20,7 +20,7 @@ from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import batch_work
 from evaluations.runs.services.batch_work import runs_with_batch_work, work_on_batches
-from evaluations.runs.services.batches import give_up, make_batches
+from evaluations.runs.services.batches import give_up, make_batches, read_replies
 from evaluations.runs.services.runs import pause_run, resume_run, stop_run
 from gradeapp.accounts.models import User
 from gradeapp.common.database_clock import database_now
@@ -376,6 +376,23 @@ def test_replies_that_are_missing_may_have_been_billed(
     assert (run.status, Response.objects.filter(run=run).count()) == (RunStatus.FINISHED, 3)
 
 
+@pytest.mark.parametrize("state", ["cancelled", "expired"])
+def test_answers_that_the_endpoint_counts_and_does_not_send_may_have_been_billed(
+    endpoint: Endpoint, server: ScriptedServer, state: str
+) -> None:
+    run = by_api(endpoint)
+    look(run)
+    (remote,) = server.batches.batches
+    lines = server.batches.requests_of(remote)
+    server.batches.answered(remote, state, lines, lines)
+    sent = server.batches.files[remote["output_file_id"]].splitlines(keepends=True)
+    server.batches.files[remote["output_file_id"]] = sent[0]
+    look(run)
+    unknown = Attempt.objects.filter(job__run=run, status="unknown")
+    assert unknown.count() == 2
+    assert money(run).exposed >= money(run).spent + sum(one.reserved for one in unknown)
+
+
 @pytest.mark.parametrize("ends_as", ["failed", "expired"])
 def test_a_batch_without_an_answer_pauses_the_run(
     endpoint: Endpoint, server: ScriptedServer, ends_as: str
@@ -470,6 +487,34 @@ def test_failures_are_tried_again_later(endpoint: Endpoint, server: ScriptedServ
     assert (batch.failures, batch.error) == (0, "")
 
 
+@pytest.mark.parametrize("step", ["look", "fetch"])
+def test_an_odd_answer_gives_up_no_batch_that_was_created(
+    endpoint: Endpoint, server: ScriptedServer, step: str
+) -> None:
+    """A gateway refuses once what the endpoint has; only what it refuses for long is given up."""
+    run = by_api(endpoint)
+    look(run)
+
+    def odd(met: str) -> None:
+        if met == f"before {step}":
+            server.batches.faults = [(400, {"error": {"message": "no"}})]
+
+    server.batches.meets = odd
+    look(run)
+    assert (run.status, Batch.objects.get().failures) == (RunStatus.RUNNING, 1)
+    server.batches.meets = lambda met: None
+    look(run, 2)
+    done_once(run, server, 3)
+    if step == "look":
+        other = by_api(endpoint)
+        server.batches.looks = 99
+        look(other)
+        server.batches.meets = odd
+        look(other, batch_work.MOST_MISSING + 1)
+        assert (other.status, other.pause_reason) == (RunStatus.PAUSED, PauseReason.BATCH_REJECTED)
+        assert server.batches.batches[-1]["status"] == "cancelling"
+
+
 @pytest.mark.parametrize("asked", ["1e300", "300000000000", "Fri, 31 Dec 9999 23:59:59 GMT"])
 def test_an_endless_wait_is_a_week(endpoint: Endpoint, server: ScriptedServer, asked: str) -> None:
     """It raised an error in the worker, which uploaded the file again and again."""
@@ -504,6 +549,103 @@ def test_a_created_batch_is_found_although_its_creation_was_not_confirmed(
     look(run, 2)
     done_once(run, server, 3)
     assert len(server.batches.batches) == 1
+
+
+@pytest.mark.parametrize("how", ["discarded", "stopped", "no list"])
+def test_what_was_perhaps_created_may_be_billed(
+    endpoint: Endpoint, server: ScriptedServer, how: str
+) -> None:
+    """The endpoint creates the batch and answers with an error; its list is behind, or gone."""
+    run = by_api(endpoint)
+    hidden: list[dict[str, Any]] = []
+
+    def fail_once(step: str) -> None:
+        if step == "after create":
+            server.batches.meets = lambda step: None
+            hidden.append(server.batches.batches.pop())
+            raise ConnectionError
+
+    server.batches.meets = fail_once
+    look(run)
+    batch = Batch.objects.get()
+    if how == "discarded":
+        assert give_up(batch, "gone", BatchState.DISCARDED, acting_user=None) == 3
+    elif how == "stopped":
+        stop_run(run, acting_user=None)
+        assert runs_with_batch_work(database_now()) == [], "not before the list can have it"
+        look(run)
+    else:
+        server.batches.without = frozenset({"list"})
+        look(run)
+    batch.refresh_from_db()
+    assert (len(hidden), batch.state == BatchState.WAITING, batch.unanswered) == (1, False, 3)
+    reserved = sum(one.attempts.get().reserved for one in run.jobs.all())
+    assert money(run).exposed == reserved > 0
+
+
+def test_late_replies_belong_to_no_later_batch_and_end_it(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    """The first batch ends without its file, and its requests are at the endpoint once more."""
+    run = by_api(endpoint)
+    look(run)
+    (first,) = server.batches.batches
+    first |= {"status": "completed", "output_file_id": None}
+    look(run)
+    resume_run(run, acting_user=None)
+    server.batches.looks = 99
+    look(run)
+    server.batches.end(first, "completed")
+    late = server.batches.files[first["output_file_id"]].splitlines(keepends=True)
+    assert read_replies(run, late, acting_user=None).answered == 3
+    second = Batch.objects.order_by("pk")[1]
+    assert (second.state, second.answered) == (BatchState.WAITING, 0)
+    server.batches.answers = 0
+    assert look(run).status == RunStatus.FINISHED
+    assert server.batches.batches[1]["status"] == "cancelling", "nobody needs it"
+    look(run)
+    second.refresh_from_db()
+    assert (second.state, second.answered) == (BatchState.READ, 0)
+    assert set(run.jobs.values_list("lease_owner", flat=True)) == {""}
+
+
+def test_what_late_replies_answered_is_not_sent_again(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    run = by_api(endpoint)
+    look(run)
+    (first,) = server.batches.batches
+    first |= {"status": "completed", "output_file_id": None}
+    look(run)
+    resume_run(run, acting_user=None)
+    batch_work._send(run.pk)
+    server.batches.answers = 2
+    server.batches.end(first, "completed")
+    late = server.batches.files[first["output_file_id"]].splitlines(keepends=True)
+    assert read_replies(run, late, acting_user=None).answered == 2
+    look(run)
+    second = Batch.objects.order_by("pk")[1]
+    assert (second.requests, second.unanswered) == (1, 2)
+    assert len(server.batches.requests_of(server.batches.batches[1])) == 1
+    look(run)
+    assert (run.status, server.ledger.billed) == (RunStatus.FINISHED, 3)
+
+
+def test_a_batch_that_is_discarded_while_it_is_created_is_cancelled(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = by_api(endpoint)
+    real = batch_work.BatchAPI.create
+
+    def meanwhile(api: Any, *args: Any) -> Any:
+        created = real(api, *args)
+        give_up(Batch.objects.get(), "gone", BatchState.DISCARDED, acting_user=None)
+        return created
+
+    monkeypatch.setattr(batch_work.BatchAPI, "create", meanwhile)
+    look(run)
+    assert [one["status"] for one in server.batches.batches] == ["cancelling"]
+    assert money(run).exposed == sum(one.attempts.get().reserved for one in run.jobs.all()) > 0
 
 
 def test_a_wrong_key_waits_for_a_person(

@@ -16,6 +16,7 @@ from evaluations.conditions import Asking, PromptSetting
 from evaluations.models import Attempt, Batch, Endpoint, Job, ObjectiveScore, Response, Run
 from evaluations.models.vocabulary import AttemptStatus, BatchState, JobStatus
 from evaluations.runs.selectors.runs import money
+from evaluations.runs.services import batches
 from evaluations.runs.services.batches import (
     give_up,
     make_batches,
@@ -245,7 +246,7 @@ def test_a_file_that_was_taken_may_be_billed(endpoint: Endpoint, admin: User) ->
     assert AuditEntry.objects.get(tag="run.batch_taken").detail["requests"] == 2
     reserved = sum(one.reserved for one in Attempt.objects.all())
     discarded = client.post(reverse("runs:batch-discard", args=[run.pk, batch.pk]), follow=True)
-    assert "the endpoint may bill them" in discarded.text
+    assert "The endpoint may have this batch and bill it" in discarded.text
     assert money(run).exposed == reserved > 0
     report = read_replies(run, [answered(one) for one in requests], acting_user=None)
     assert (report.answered, report.same, report.ended) == (2, 0, 0)
@@ -257,6 +258,33 @@ def test_a_file_that_was_taken_may_be_billed(endpoint: Endpoint, admin: User) ->
     report = read_replies(other.run, lines, acting_user=None)
     assert (report.answered, report.same, report.ended) == (0, 0, len(lines))
     assert "has ended without a reply" in report.problems[0]
+
+
+def test_a_batch_is_nobodys_until_it_is_made(
+    endpoint: Endpoint, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another admin sees it on the page while requests are still being put into it."""
+    run = by_batch(endpoint, 4)
+    real = batches.claim_calls
+    told: list[tuple[int, str]] = []
+
+    def meanwhile(*args: Any, **options: Any) -> Any:
+        claimed = real(*args, **options)
+        client, batch = logged_in(admin), Batch.objects.get()
+        for answer in (
+            client.get(reverse("runs:batch-file", args=[run.pk, batch.pk])),
+            client.post(reverse("runs:batch-discard", args=[run.pk, batch.pk])),
+        ):
+            told.append((answer.status_code, answer.text))
+        return claimed
+
+    monkeypatch.setattr(batches, "TOGETHER", 2)
+    monkeypatch.setattr(batches, "claim_calls", meanwhile)
+    (batch,) = make_batches(run, acting_user=None)
+    assert [status for status, _text in told] == [409] * 4
+    assert all("still being made" in text for _status, text in told)
+    assert (batch.state, batch.requests, batch.taken_at) == (BatchState.WAITING, 4, None)
+    assert (batch.holder, len(requests_of(batch))) == ("", 4)
 
 
 def test_a_person_carries_the_files(endpoint: Endpoint, admin: User) -> None:
