@@ -11,10 +11,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluations.conditions import Asking
+from evaluations.judging.services.judge_runs import start_judge_run
+from evaluations.judging.services.judges import ensure_judge
 from evaluations.models import Endpoint, Job, Run, Study
 from evaluations.models.vocabulary import PauseReason
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.generation import work_on_run
+from evaluations.runs.services.run_states import pause
 from evaluations.runs.services.runs import pause_run, start_run, stop_run
 from evaluations.runs.services.studies import start_study
 from gradeapp.accounts.models import User
@@ -242,6 +245,43 @@ def test_a_judge_beside_a_run_that_costs_nothing_counts(
     Run.objects.filter(judge__isnull=False).update(budget=Decimal(49))
     if how != "extend":
         assert not asks(client.post(reverse(f"runs:{how}", args=[run.pk])))
+
+
+@pytest.mark.usefixtures("confirming")
+@pytest.mark.parametrize("given", [{}, {"budget": "2"}])
+def test_a_judge_beside_a_run_of_a_study_counts(
+    given: dict[str, str], admin: User, exam: Dataset, dear: Endpoint
+) -> None:
+    """The budget of the study does not hold it."""
+    free = make_endpoint("free")
+    Endpoint.objects.filter(pk=free.pk).update(base_url=dear.base_url)
+    free.refresh_from_db()
+    wanted = {"dataset": exam, "choice": QuestionChoice(), "pairs": [(free, Asking())]}
+    study = start_study(name="S", acting_user=admin, budget=Decimal(1), **wanted)
+    run = study.runs.get()
+    start_judge_run(run, ensure_judge(dear), acting_user=admin)
+    stop_run(run, acting_user=admin)
+    client = minutes_ago(logged_in(admin), 16)
+    resume = reverse("runs:study-resume", args=[study.pk])
+    assert asks(client.post(resume, given)), "2 replies of the judge may cost 60"
+    Run.objects.filter(judge__isnull=False).update(budget=Decimal(40))
+    assert not asks(client.post(resume, given))
+
+
+@pytest.mark.usefixtures("confirming")
+@pytest.mark.parametrize("by_api", ["yes", ""])
+def test_a_run_whose_batch_was_refused_asks_before_it_goes_on(
+    by_api: str, admin: User, exam: Dataset, dear: Endpoint
+) -> None:
+    run = start_run(endpoint=dear, dataset=exam, acting_user=admin, batch_api=True)
+    pause(run, PauseReason.BATCH_REJECTED)
+    client = minutes_ago(logged_in(admin), 16)
+    make = reverse("runs:batches-make", args=[run.pk])
+    assert asks(client.post(make, {"by_api": by_api})), "4 replies may cost 60"
+    assert not run.batches.exists()
+    Run.objects.filter(pk=run.pk).update(budget=Decimal(40))
+    assert not asks(client.post(make, {"by_api": by_api}))
+    assert run.batches.exists() is not bool(by_api), "by the API a person resumes it first"
 
 
 @pytest.mark.usefixtures("confirming")

@@ -141,12 +141,16 @@ def most_cost_of_resume(run: Run, budget: Decimal | None) -> Decimal:
     A new *budget* bounds its own calls. What would go on by itself, as a run that waits for its
     endpoint, costs nothing by that.
     """
-    jobs = Job.objects.filter(run=run, status__in=(JobStatus.PENDING, JobStatus.WAITING))
     if budget is not None:
-        return budget + most_cost_beside(run, jobs)
+        return budget + most_cost_beside(run, _rest(run))
     if is_live(run) or run.resume_at is not None:
         return Decimal(0)
-    return _most_cost_of(run, jobs)
+    return _most_cost_of(run, _rest(run))
+
+
+def _rest(run: Run) -> QuerySet[Job]:
+    """Return the jobs of *run* that are still to be called for."""
+    return Job.objects.filter(run=run, status__in=(JobStatus.PENDING, JobStatus.WAITING))
 
 
 def costs_anything(run: Run) -> bool:
@@ -161,13 +165,16 @@ def _most_cost_of(run: Run, jobs: QuerySet[Job]) -> Decimal:
     Each may cost as much as the dearest call so far, or as the dearest of the next ones before the
     first call; together no more than the budget leaves.
     """
-    beside = most_cost_beside(run, jobs)
+    return _own_cost_of(run, jobs) + most_cost_beside(run, jobs)
+
+
+def _own_cost_of(run: Run, jobs: QuerySet[Job]) -> Decimal:
     dearest = Attempt.objects.filter(job__run=run).aggregate(most=Max("reserved"))["most"]
     if dearest is None:
         some = jobs.filter(status=JobStatus.PENDING).select_related(*SHOWN).order_by("pk")[:SOME]
         dearest = max((call_for(run, job).most for job in some), default=Decimal(0))
     cost: Decimal = jobs.count() * dearest
-    return _within_budget(run, cost) + beside
+    return _within_budget(run, cost)
 
 
 def most_cost_beside(run: Run, jobs: QuerySet[Job]) -> Decimal:
@@ -193,14 +200,19 @@ def _within_budget(run: Run, cost: Decimal) -> Decimal:
 
 
 def most_cost_of_study_resume(study: Study, budget: Decimal | None) -> Decimal:
-    """Return the most that the rest of *study* may cost when a person resumes its runs."""
+    """Return the most that the rest of *study* may cost when a person resumes its runs.
+
+    A budget of the study bounds their own calls, and not those of judges beside them.
+    """
+    found = study.runs.filter(status__in=(RunStatus.STOPPED, RunStatus.PAUSED), resume_at=None)
+    runs = [run for run in found if not is_live(run)]
+    beside = sum((most_cost_beside(run, _rest(run)) for run in runs), Decimal(0))
     if budget is not None:
-        return budget
-    runs = study.runs.filter(status__in=(RunStatus.STOPPED, RunStatus.PAUSED))
-    cost = sum((most_cost_of_resume(run, None) for run in runs), Decimal(0))
-    if study.budget is None:
-        return cost
-    return min(cost, max(study.budget - study.committed * Study.UNIT, Decimal(0)))
+        return budget + beside
+    cost = sum((_own_cost_of(run, _rest(run)) for run in runs), Decimal(0))
+    if study.budget is not None:
+        cost = min(cost, max(study.budget - study.committed * Study.UNIT, Decimal(0)))
+    return cost + beside
 
 
 def most_cost_of_study(wanted: Mapping[str, Any]) -> Decimal:
