@@ -8,7 +8,9 @@ of people without an account, so a provider that hangs must not stop the site.
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from functools import partial
+from socket import SHUT_RDWR, socket
 from threading import BoundedSemaphore
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,20 +25,44 @@ from gradeapp.start_rules import is_loopback
 # Seconds for one call in all, and bytes of its answer.
 LONGEST_CALL = 10.0
 MOST_BYTES = 256 * 1024
-# So many calls go on at once in a web process, one that hangs until it ends; others wait so long.
+# So many calls go on at once in a web process; others wait so long.
 PLACES = BoundedSemaphore(3)
 WAIT = 2.0
 
 
 class ProviderAdapter(HTTPAdapter):
-    """Sends one request; raises RequestException or OSError for what must not, or cannot, be."""
+    """Sends one request; raises RequestException or OSError for what must not, or cannot, be.
+
+    The connection of a call that takes too long is ended: one that drips would hold its place.
+    """
+
+    def __init__(self) -> None:
+        self.opened: list[socket] = []
+        super().__init__()
+
+    def get_connection_with_tls_context(self, *args: Any, **kwargs: Any) -> Any:
+        pool = super().get_connection_with_tls_context(*args, **kwargs)
+        opened = self.opened
+
+        class Noted(pool.ConnectionCls):  # type: ignore[misc,name-defined]
+            def connect(self) -> None:
+                super().connect()
+                opened.append(self.sock)
+
+        pool.ConnectionCls = Noted
+        return pool
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
         check_tls(request.url or "")
         if not PLACES.acquire(timeout=WAIT):
             raise RequestException("too many calls to the provider go on at once")
         ask = partial(super().send, request, *args, **kwargs | {"stream": True})
-        return within(LONGEST_CALL, partial(_ask, ask))
+        try:
+            return within(LONGEST_CALL, partial(_ask, ask))
+        finally:
+            for connection in self.opened:
+                with suppress(OSError):
+                    connection.shutdown(SHUT_RDWR)
 
 
 def provider_session(timeout: float) -> Session:

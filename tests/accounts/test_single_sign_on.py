@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import import_module
+from itertools import cycle
 from threading import Event
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -333,17 +334,27 @@ def test_a_discovery_document_of_another_issuer_is_refused(
 def test_an_answer_of_any_length_holds_nobody(
     provider: type[Provider], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither a long one nor one that drips; three that hang leave the rest of the site alone."""
+    """Neither a long one nor one that drips, before its headers or after them."""
     page = "/account/oidc/sso/login/"
     Provider.instead = {"well-known": b"{" + b" " * 300_000 + b"}"}
     assert Client().get(page).status_code == 400
     monkeypatch.setattr(provider_calls, "LONGEST_CALL", 0.5)
     monkeypatch.setattr(provider_calls, "WAIT", 0.1)
     drips = Event()
-    monkeypatch.setattr(Provider, "do_GET", lambda self: drips.wait(20))
+
+    def drip(one: Provider) -> None:
+        sent = next(begin)
+        while not drips.wait(0.05):
+            one.wfile.write(sent)
+            sent = b"1"
+
+    begin = cycle([b"", b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n"])
+    monkeypatch.setattr(Provider, "do_GET", drip)
     assert [Client().get(page).status_code for _ in range(5)] == [400] * 5
-    assert not provider_calls.PLACES.acquire(blocking=False), "three calls hang"
+    places = [provider_calls.PLACES.acquire(timeout=5) for _ in range(3)]
     drips.set()
+    provider_calls.PLACES.release(3)
+    assert places == [True] * 3, "their connections are ended"
 
 
 def test_calls_go_by_tls_to_the_provider_alone(
