@@ -118,6 +118,8 @@ def undo_opinion(*, acting_user: User) -> LabelOpinion:
     if opinion is None:
         raise Conflict(_("You have nothing to undo."), code="no_opinion")
     question = Question.objects.select_for_update(of=("self",)).get(pk=opinion.question_id)
+    if last_opinion(acting_user) != opinion:  # another click was quicker
+        raise Conflict(_("You have nothing to undo."), code="no_opinion")
     restored = None
     if opinion.wrote is not None and question.label_id == opinion.wrote_id:
         restored = _restore(question, opinion.wrote, acting_user)

@@ -18,6 +18,7 @@ from questions.selectors.opinions import (
     open_differences,
     own_opinion,
 )
+from questions.services import opinions
 from questions.services.labels import NO_LABELS
 from questions.services.opinions import give_opinion, resolve_difference, undo_opinion
 from tests.factories import make_question, make_task
@@ -144,6 +145,24 @@ def test_taking_back_goes_from_item_to_item(curator: User) -> None:
     for item in items:
         item.refresh_from_db()
         assert shown(item.label) == FourTuple()
+
+
+def test_of_two_clicks_at_once_one_undoes(
+    question: Question, curator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opinion = first(question, curator)
+    real, clicks = opinions.last_opinion, [1]
+
+    def slow(user: User) -> LabelOpinion | None:
+        found = real(user)
+        if clicks:
+            clicks.pop()
+            assert undo_opinion(acting_user=user) == opinion
+        return found
+
+    monkeypatch.setattr(opinions, "last_opinion", slow)
+    with pytest.raises(Conflict, match="nothing to undo"):
+        undo_opinion(acting_user=curator)
 
 
 def test_taking_back_leaves_what_changed_since(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -39,7 +40,7 @@ from evaluations.models.vocabulary import ArbitrationReason
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.plain_number import plain
-from gradeapp.common.refusals import BadInput, Conflict, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotFound, Refusal
 from gradeapp.common.submission_keys import submission_key
 
 FOLDER = "evaluations/marking/arbitration"
@@ -112,9 +113,9 @@ def _finalize(
             arbitrate(answer, request.user, **form.as_decision(), now=now)
         else:
             correct_final(answer, request.user, number=number, **form.as_decision(), now=now)
-    except (BadInput, Conflict) as refusal:
-        if request.htmx and isinstance(refusal, BadInput):
-            raise
+    except (BadInput, Conflict, NotFound) as refusal:
+        if request.htmx and not isinstance(refusal, Conflict):
+            raise  # the page stays
         return _show(request, marking_round, _answer(marking_round, answer.public_id), refusal)
     if number is not None:
         messages.success(
@@ -135,9 +136,9 @@ def _mark_first(
         if not form.is_valid():
             raise BadInput(form.first_error())
         mark_before_seeing(answer, request.user, **form.as_mark())
-    except (BadInput, Conflict) as refusal:
-        if request.htmx and isinstance(refusal, BadInput):
-            raise
+    except (BadInput, Conflict, NotFound) as refusal:
+        if request.htmx and not isinstance(refusal, Conflict):
+            raise  # the page stays
         return _show(request, marking_round, _answer(marking_round, answer.public_id), refusal)
     return _show_case(request, marking_round, answer.public_id)
 
@@ -172,16 +173,19 @@ def _show(
     request: MemberRequest,
     marking_round: MarkingRound,
     answer: BlindAnswer,
-    refusal: BadInput | Conflict | None = None,
+    refusal: Refusal | None = None,
 ) -> HttpResponse:
     """The page of one response; after a *refusal* with everything that was sent."""
     record_view(marking_round, acting_user=request.user, page=answer.alias)
     now = timezone.now()
     case = case_of(answer, request.user, now)
-    # Points of another rubric stand nowhere beside the present one.
     moved = refusal is not None and refusal.code == RUBRIC_CHANGED
-    sent = request.POST if refusal and not moved else {}
+    sent: Any = request.POST if refusal else {}
+    if moved:  # points of another rubric stand above the form, not in it
+        sent = {"comment": request.POST.get("comment", "")}
     context = _case_context(case, sent, "correct" in request.GET)
+    if moved:
+        context["unsent"] = _unsent(request.POST)
     context |= {
         "rubric_code": rubric_code(answer),
         "round": marking_round,
@@ -216,7 +220,7 @@ def _case_context(case: DisputedCase, sent: Any, asked: bool) -> dict[str, Any]:
         "reasons": _reasons(),
         "seen": _seen(case),
         "sent": sent,
-        "unsent": _unsent(sent, [*own, total]) if sent and not deciding else [],
+        "unsent": [] if deciding else _unsent(sent),
         "deciding": deciding,
         "correcting": correcting,
     }
@@ -227,10 +231,11 @@ def _own_before(case: DisputedCase) -> list[str]:
     return case.before.points if case.before else []
 
 
-def _unsent(sent: Any, fields: list[dict[str, Any]]) -> list[str]:
-    """Marks and comment of a decision that came too late, so that nothing typed is lost."""
-    values = [str(field["value"]) for field in fields if field["value"]]
-    return [part for part in (" · ".join(values), sent.get("comment", "")) if part]
+def _unsent(sent: Mapping[str, str]) -> list[str]:
+    """The points, for whatever rubric, and the comment that were not saved."""
+    names = [name for name in sent if name.startswith("point-") or name == "total"]
+    points = " · ".join(sent[name] for name in names if sent[name])
+    return [part for part in (points, sent.get("comment", "")) if part]
 
 
 def _key(request: MemberRequest, answer: BlindAnswer, case: DisputedCase) -> UUID:

@@ -83,7 +83,9 @@ def save_mark(
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
             refuse_second_entry(stored, slot, entered_by or teacher)
+        if earlier is None:
             check_rubric(answer, rubric)
+        if earlier is None and is_open:
             current = _current(stored, slot) if slot.marked else None
             if current is not None and not is_revisable(slot, now):
                 raise _too_late()

@@ -150,7 +150,7 @@ def check_rows(
     """
     slots = _slots(sheet, rows, now)
     marks = _current_marks([slot.pk for slot in slots.values()])
-    unseen = _unseen(sheet, marks.values(), acting_user)
+    unseen = _unseen(sheet, slots.values(), acting_user)
     checked, lines = [], dict[str, int]()
     for row in rows:
         slot = slots.get(row.response.lower())
@@ -319,16 +319,17 @@ def _current_marks(slots: Sequence[int]) -> dict[int, Mark]:
     return {mark.slot_id: mark for mark in marks.order_by("version")}
 
 
-def _unseen(sheet: MarkingSheet, marks: Iterable[Mark], acting_user: User | None) -> set[int]:
-    """The slots of *marks* that leads must not see yet, unless *acting_user* gave or entered them.
+def _unseen(sheet: MarkingSheet, slots: Iterable[Slot], acting_user: User | None) -> set[int]:
+    """Those of *slots* with marks that *acting_user*, a lead, must not see yet.
 
-    What a row would change of such a mark would tell it, and so would "already saved".
+    Not what they entered themselves. What a row would change of such a mark would tell it, and so
+    would "already saved", of a returned one too.
     """
     if acting_user in (None, sheet.teacher) or not sheet.round.arbiter_marks_first:
         return set()
-    others = [mark.pk for mark in marks if mark.entered_by != acting_user]
-    waiting = Mark.objects.filter(marks_wait_for_the_lead("slot__answer__"), pk__in=others)
-    return set(waiting.values_list("slot_id", flat=True))
+    marks = Mark.objects.filter(marks_wait_for_the_lead("slot__answer__"), slot__in=list(slots))
+    entered = Q(entered_by=acting_user, entered_by__isnull=False)
+    return set(marks.exclude(entered).values_list("slot_id", flat=True))
 
 
 def _as_uuid(text: str) -> uuid.UUID | None:

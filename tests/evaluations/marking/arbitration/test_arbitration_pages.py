@@ -9,11 +9,14 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluations.marking.arbitration.selectors.arbitration import case_of
 from evaluations.marking.desk.services.leaving import take_out
 from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
+from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.marking.services.reopening import reopen_slots
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound
@@ -180,6 +183,45 @@ def test_marks_that_were_revised_meanwhile_are_shown_before_a_decision(
     response = client.post(address(answer), sent, headers=HTMX)
     assert (response.status_code, "changed a mark" in response.text) == (409, True)
     assert "version 2" in client.get(address(answer)).text
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("how", ["returned", "new rubric", "new rubric without marks"])
+def test_what_a_lead_typed_stays_where_the_case_has_moved(
+    how: str,
+    first: bool,
+    headers: dict[str, str],
+    teacher: User,
+    other_teacher: User,
+    lead: User,
+) -> None:
+    """By another lead, who returned a mark or let the round use another rubric."""
+    people, question = [teacher, other_teacher], subjective_question()
+    made = small_round(people, question=question, arbiter_marks_first=first)
+    (answer,) = answers_of(made)
+    for person, points in zip(people, (["3", "3", "6"], ["0", "0", "0"]), strict=True):
+        if how.endswith("without marks"):
+            take_out(made, person, acting_user=lead, now=timezone.now())
+        else:
+            give(answer, person, points)
+    client = logged_in(lead)
+    page = client.get(address(answer)).text
+    own = {"point-1": "2.5", "point-2": "1.5", "point-3": "4.5", "comment": "too vague"}
+    sent = decided(page, "own", **own)
+    change: dict[str, Any] = {"acting_user": lead, "now": timezone.now()}
+    if how == "returned":
+        choice = ReturnChoice(aliases=[answer.alias])
+        return_marks(made, teacher, choice, to_others=False, **change)
+    else:
+        make_rubric(question, (("all", "3"), ("of", "3"), ("it", "6")))
+        use_new_rubric(made, question, scope=RemarkScope.ALL, **change)
+    refused = client.post(address(answer), sent, headers=headers)
+    waits = how.endswith("without marks")
+    assert refused.status_code == (409 if waits else 404)
+    if waits or not headers:  # else htmx leaves the page as it is
+        assert "2.5 · 1.5 · 4.5" in refused.text
+        assert "too vague" in refused.text
 
 
 def test_a_second_lead_comes_too_late(made: MarkingRound, lead: User, admin: User) -> None:

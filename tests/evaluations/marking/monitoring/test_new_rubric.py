@@ -23,7 +23,7 @@ from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services.seed_answers import premark
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, SeedAnswer, Slot
-from evaluations.models.vocabulary import AnswerRole, ArbitrationReason, SlotKind
+from evaluations.models.vocabulary import AnswerRole, ArbitrationReason, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -320,10 +320,24 @@ def test_the_api_takes_points_for_the_present_rubric_alone(
     claim_next(teacher, round=made, now=timezone.now())
     new = rubric_code(BlindAnswer.objects.get())
     sent = {"response": str(answer.public_id), "based_on_version": 0, "points": ["3", "1", "2"]}
-    for rubric, status in ((old, 409), ("", 409), (new, 201)):
+    slot = Slot.objects.get(holder=teacher)
+    content = {"points": ["3", "3", "5"]}
+    save_draft(slot, teacher, sequence=1, content=content, rubric=new, now=timezone.now())
+    typed = Draft.objects.get().content
+    for paused, rubric, status in (
+        (True, old, 409),
+        (True, "", 409),
+        (False, old, 409),
+        (False, "", 409),
+        (False, new, 201),
+    ):
+        state = RoundStatus.PAUSED if paused else RoundStatus.OPEN
+        MarkingRound.objects.update(status=state)
         body = sent | {"key": str(uuid.uuid4()), "rubric": rubric}
         answered = client.post("/api/v1/marks/", body, content_type="application/json")
         assert answered.status_code == status
+        assert status == 201 or answered.json()["code"] == "rubric_changed"
+        assert status == 201 or Draft.objects.get().content == typed, "what was typed stays"
     assert answered.json()["rubric"] == new
 
 

@@ -253,6 +253,28 @@ def with_window(made: MarkingRound) -> None:
     MarkingRound.objects.filter(pk=made.pk).update(window_minutes=15)
 
 
+def test_guesses_of_a_lead_who_marks_first_say_nothing_of_a_returned_mark(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Its teacher will perhaps give it again, and it may come to the lead then."""
+    question = subjective_question(())
+    made = small_round([teacher, other_teacher], question=question, arbiter_marks_first=True)
+    sheet = taken(made, teacher)
+    (answer,) = on(sheet)
+    given = row(sheet, answer, total="7.5")
+    save_rows(sheet, [given], acting_user=teacher, now=later(1))
+    choice = ReturnChoice(aliases=[answer.alias])
+    return_marks(made, teacher, choice, to_others=False, acting_user=lead, now=later(2))
+    assert claim_next(teacher, round=made, now=later(3)) is not None
+    said = []
+    for guess in (given, row(sheet, answer, total="3")):
+        (read,) = check_rows(sheet, [guess], acting_user=lead, now=later(4))
+        said.append((read.state, read.sentence))
+    assert said[0] == said[1]
+    (own,) = check_rows(sheet, [given], now=later(4))
+    assert "returned for re-marking" in own.sentence
+
+
 def test_a_mark_of_a_sheet_is_not_changed_by_another_copy(
     made: MarkingRound, other_teacher: User, teacher: User
 ) -> None:
