@@ -353,9 +353,8 @@ def give_up(
     """End *batch* by *why*, said with *http_status*: requests without a reply can be made again.
 
     They cost nothing, or as much as was reserved if the endpoint may have them, or somebody took
-    their file. Return their number. Raises Conflict if it does not wait, or is still being made.
+    their file. Return their number. Raises Conflict if it does not wait any more.
     """
-    check_made(batch)
     ended = Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING).update(
         state=state,
         error=storable(why, 400),

@@ -85,6 +85,7 @@ def batch_read(request: MemberRequest, pk: int) -> HttpResponse:
 def batch_discard(request: MemberRequest, pk: int, batch: int) -> HttpResponse:
     """End a batch without all its replies; its requests can be made again."""
     found = _batch(pk, batch)
+    services.check_made(found)
     n = services.give_up(
         found, _("Discarded by a person."), BatchState.DISCARDED, acting_user=request.user
     )
