@@ -331,6 +331,7 @@ def test_a_discovery_document_of_another_issuer_is_refused(
     assert answer.status_code == 400
 
 
+@pytest.mark.django_db
 def test_an_answer_of_any_length_holds_nobody(
     provider: type[Provider], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -357,6 +358,7 @@ def test_an_answer_of_any_length_holds_nobody(
     assert places == [True] * 3, "their connections are ended"
 
 
+@pytest.mark.django_db
 def test_calls_go_by_tls_to_the_provider_alone(
     provider: type[Provider], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
