@@ -59,10 +59,11 @@ class ProviderAdapter(HTTPAdapter):
         ask = partial(super().send, request, *args, **kwargs | {"stream": True})
         try:
             return within(LONGEST_CALL, partial(_ask, ask))
-        finally:
+        except TimeoutError:
             for connection in self.opened:
                 with suppress(OSError):
                     connection.shutdown(SHUT_RDWR)
+            raise
 
 
 def provider_session(timeout: float) -> Session:
