@@ -583,21 +583,32 @@ def test_what_was_perhaps_created_may_be_billed(
     assert money(run).exposed == reserved > 0
 
 
-def test_late_replies_belong_to_no_later_batch_and_end_it(
-    endpoint: Endpoint, server: ScriptedServer
-) -> None:
-    """The first batch ends without its file, and its requests are at the endpoint once more."""
-    run = by_api(endpoint)
+def without_its_file(run: Run, server: ScriptedServer) -> dict[str, Any]:
+    """Let a batch of *run* end without its file; the run is resumed."""
     look(run)
     (first,) = server.batches.batches
     first |= {"status": "completed", "output_file_id": None}
     look(run)
     resume_run(run, acting_user=None)
+    return first
+
+
+def read_late(run: Run, server: ScriptedServer, batch: dict[str, Any]) -> int:
+    """Read the file of *batch* after all; return how many replies were stored."""
+    server.batches.end(batch, "completed")
+    lines = server.batches.files[batch["output_file_id"]].splitlines(keepends=True)
+    return read_replies(run, lines, acting_user=None).answered
+
+
+def test_late_replies_belong_to_no_later_batch_and_end_it(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    """The first batch ends without its file, and its requests are at the endpoint once more."""
+    run = by_api(endpoint)
+    first = without_its_file(run, server)
     server.batches.looks = 99
     look(run)
-    server.batches.end(first, "completed")
-    late = server.batches.files[first["output_file_id"]].splitlines(keepends=True)
-    assert read_replies(run, late, acting_user=None).answered == 3
+    assert read_late(run, server, first) == 3
     second = Batch.objects.order_by("pk")[1]
     assert (second.state, second.answered) == (BatchState.WAITING, 0)
     server.batches.answers = 0
@@ -613,16 +624,10 @@ def test_what_late_replies_answered_is_not_sent_again(
     endpoint: Endpoint, server: ScriptedServer
 ) -> None:
     run = by_api(endpoint)
-    look(run)
-    (first,) = server.batches.batches
-    first |= {"status": "completed", "output_file_id": None}
-    look(run)
-    resume_run(run, acting_user=None)
+    first = without_its_file(run, server)
     batch_work._send(run.pk)
     server.batches.answers = 2
-    server.batches.end(first, "completed")
-    late = server.batches.files[first["output_file_id"]].splitlines(keepends=True)
-    assert read_replies(run, late, acting_user=None).answered == 2
+    assert read_late(run, server, first) == 2
     look(run)
     second = Batch.objects.order_by("pk")[1]
     assert (second.requests, second.unanswered) == (1, 2)

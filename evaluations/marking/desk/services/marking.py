@@ -83,9 +83,7 @@ def save_mark(
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
             refuse_second_entry(stored, slot, entered_by or teacher)
-        if earlier is None:
             check_rubric(answer, rubric)
-        if earlier is None and is_open:
             current = _current(stored, slot) if slot.marked else None
             if current is not None and not is_revisable(slot, now):
                 raise _too_late()
@@ -283,7 +281,8 @@ def _answer(mark: Mark, *, repeated: bool) -> SavedMark:
 
 
 def _keep_as_draft(slot: Slot, teacher: User, given: GivenMark, version: int, rubric: str) -> None:
-    known = {"version": version, "rubric": rubric or rubric_code(slot.answer)}
+    check_rubric(slot.answer, rubric)
+    known = {"version": version, "rubric": rubric_code(slot.answer)}
     drafts = Draft.objects.filter(slot=slot, teacher=teacher)
     newest = max(drafts.values_list("sequence", flat=True), default=0)
     write_draft(slot, teacher, newest + 1, {**given.as_draft(), **known})
