@@ -185,7 +185,8 @@ def _show(
         sent = {"comment": request.POST.get("comment", "")}
     context = _case_context(case, sent, "correct" in request.GET)
     if moved:
-        context["unsent"] = _unsent(request.POST)
+        in_form = sent if context["deciding"] else {}
+        context["unsent"] = _unsent({**request.POST.dict(), **dict.fromkeys(in_form, "")})
     context |= {
         "rubric_code": rubric_code(answer),
         "round": marking_round,
