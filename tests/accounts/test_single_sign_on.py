@@ -77,6 +77,7 @@ class Provider(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def provider(settings: Any) -> Iterator[type[Provider]]:
+    Provider.person, Provider.instead, Provider.token = {}, {}, {}
     server = HTTPServer(("127.0.0.1", 0), Provider)
     threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     address = f"http://127.0.0.1:{server.server_address[1]}"
