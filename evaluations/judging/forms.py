@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import django_filters
@@ -76,8 +77,9 @@ class JudgementQuery(JudgementFilter):
 
 
 class ConditionForm(forms.Form):
-    """The condition of a judge: what it is shown, and how it replies."""
+    """The condition of a judge: what it is shown, and how it replies; and the key of the form."""
 
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)
     prompts = forms.ChoiceField(label=_("Prompts"), required=False)
     form = forms.ChoiceField(
         choices=lambda: named_choices(ReplyForm), label=_("Form of the reply"), required=False
@@ -101,6 +103,14 @@ class ConditionForm(forms.Form):
         super().__init__(*args, **options)
         names = [(name, name) for name in prompts_to_choose()]
         self.fields["prompts"].choices = names  # type: ignore[attr-defined]
+
+    def start(self) -> dict[str, Any]:
+        """Return what the form says of the start; sent again, it names the run that it started."""
+        key = self.cleaned_data["key"]
+        return {
+            "again": self.cleaned_data["again"],
+            "idempotency_key": str(key) if key else None,
+        }
 
     def choice(self) -> JudgeChoice:
         """Return the condition that was chosen; what is empty has its default."""

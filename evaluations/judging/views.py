@@ -74,7 +74,7 @@ def judge_start(request: MemberRequest) -> HttpResponse:
     )
     with transaction.atomic():
         judge = judge_for(said["endpoint"], form.choice())
-        run = start_judge_run(said["run"], judge, acting_user=request.user, again=said["again"])
+        run = start_judge_run(said["run"], judge, acting_user=request.user, **form.start())
         transaction.on_commit(partial(ask_for_work, run.pk))
     messages.success(request, _("%(judge)s has started marking.") % {"judge": judge.name})
     warn_if_unproven(request, judge)
@@ -151,7 +151,7 @@ def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
     with transaction.atomic():
         judge = judge_for(said["judge"], form.choice())
         judging = start_judge_run(
-            run, judge, budget=said["budget"], acting_user=request.user, again=said["again"]
+            run, judge, budget=said["budget"], acting_user=request.user, **form.start()
         )
         transaction.on_commit(partial(ask_for_work, judging.pk))
     warn_if_unproven(request, judge)

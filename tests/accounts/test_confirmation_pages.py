@@ -248,6 +248,26 @@ def test_a_judge_beside_a_run_that_costs_nothing_counts(
 
 
 @pytest.mark.usefixtures("confirming")
+def test_a_stopped_judge_counts_the_answers_that_are_to_come(
+    admin: User, exam: Dataset, dear: Endpoint
+) -> None:
+    free = make_endpoint("free")
+    Endpoint.objects.filter(pk=free.pk).update(base_url=dear.base_url)
+    free.refresh_from_db()
+    run = start_run(endpoint=free, dataset=exam, acting_user=admin, judge=dear)
+    judging = run.judge_runs.get()
+    stop_run(run, acting_user=admin)
+    stop_run(judging, acting_user=admin)
+    client = minutes_ago(logged_in(admin), 16)
+    assert not asks(client.post(reverse("runs:resume", args=[run.pk]))), "the judge stays stopped"
+    resume = reverse("runs:resume", args=[judging.pk])
+    assert asks(client.post(resume)), "2 replies of the judge may cost 60"
+    assert asks(client.post(resume, {"budget": "60"}))
+    Run.objects.filter(pk=judging.pk).update(budget=Decimal(40))
+    assert not asks(client.post(resume))
+
+
+@pytest.mark.usefixtures("confirming")
 @pytest.mark.parametrize("given", [{}, {"budget": "2"}])
 def test_a_judge_beside_a_run_of_a_study_counts(
     given: dict[str, str], admin: User, exam: Dataset, dear: Endpoint

@@ -18,6 +18,7 @@ from evaluations.facts.answer_facts import record_judgements
 from evaluations.judging.rules.canaries import each_class
 from evaluations.judging.rules.judge_condition import (
     MOST_TOKENS,
+    JudgeCondition,
     read_judge_condition,
 )
 from evaluations.judging.rules.judge_prompt import Unread, judge_messages
@@ -47,7 +48,7 @@ from evaluations.runs.selectors.prompt_items import subject_name
 from evaluations.runs.services.calls import fence_for
 from evaluations.runs.services.frozen import freeze
 from evaluations.runs.services.images import pictured
-from evaluations.runs.services.run_starts import check_ready
+from evaluations.runs.services.run_starts import as_text, check_ready, hashed, planned_once
 from evaluations.statistics.outcomes import JudgeStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -68,12 +69,14 @@ def start_judge_run(
     budget: Decimal | None = None,
     again: bool = False,
     canaries: int | None = None,
+    idempotency_key: str | None = None,
 ) -> Run:
     """Start a run in which *judge* marks the present and future subjective responses of *run*.
 
     *again*: as a further sample, if the judge marks the run already. *canaries* are the canaries of
-    each class; None for as many as suit the length of the run. Raises BadInput for a judge without
-    an endpoint or a run without answers, and Conflict if the judge already marks the run.
+    each class; None for as many as suit the length of the run. The same idempotency key returns the
+    same run. Raises BadInput for a judge without an endpoint or a run without answers, Conflict if
+    the judge already marks the run, and OtherRequest for another request with the key.
     """
     _check_pair(run, judge)
     assert judge.endpoint is not None  # it was checked
@@ -83,37 +86,49 @@ def start_judge_run(
     endpoint = judge.endpoint
     assert endpoint is not None
     Run.objects.select_for_update().get(pk=run.pk)
-    before = run.judge_runs.filter(judge=judge).count()
-    if before and not again:
-        raise Conflict(_("%(judge)s is already marking this run.") % {"judge": judge.name})
     condition = read_judge_condition(judge.condition)
-    if condition.model != endpoint.model:
-        raise Conflict(
-            _("The endpoint of %(judge)s has another model now. Choose the endpoint again.")
-            % {"judge": judge.name}
-        )
-    check_ready(endpoint, budget)
-    each = _canaries_for(run) if canaries is None else canaries
     frozen = freeze(condition, endpoint)
-    judge_run = Run.objects.create(
+    judge_run = Run(
         purpose=RunPurpose.JUDGE,
         language_model=endpoint.language_model,
         endpoint=endpoint,
         dataset=run.dataset,
         judged_run=run,
         judge=judge,
-        run_settings={**frozen.settings, "sample": before + 1, "canaries": each},
         fingerprint=frozen.fingerprint,
         repeats=run.repeats,
         status=RunStatus.QUEUED,
         budget=budget,
         random_seed=secrets.randbits(63),
+        idempotency_key=hashed(idempotency_key),
         created_by=acting_user,
     )
-    # The canaries stand between the responses: both are planned in a random order.
-    add_judge_jobs(judge_run, mixed_with=plan_canaries(judge_run, each))
-    record(Tag.RUN_STARTED, judge_run, actor=acting_user, judge=judge.name, judged=run.pk)
-    return judge_run
+
+    def plan() -> None:
+        before = run.judge_runs.filter(judge=judge).count()
+        _check_start(judge, condition, begun=bool(before) and not again)
+        check_ready(endpoint, budget)
+        each = _canaries_for(run) if canaries is None else canaries
+        judge_run.run_settings = {**frozen.settings, "sample": before + 1, "canaries": each}
+        judge_run.save()
+        # The canaries stand between the responses: both are planned in a random order.
+        add_judge_jobs(judge_run, mixed_with=plan_canaries(judge_run, each))
+        record(Tag.RUN_STARTED, judge_run, actor=acting_user, judge=judge.name, judged=run.pk)
+
+    asked = {"judged": run.pk, "judge": judge.pk, "budget": as_text(budget), "again": again}
+    return planned_once(judge_run, plan, asked)
+
+
+def _check_start(judge: Judge, condition: JudgeCondition, *, begun: bool) -> None:
+    """Raise Conflict if *judge* has *begun* to mark the run, or its endpoint has another model."""
+    if begun:
+        raise Conflict(_("%(judge)s is already marking this run.") % {"judge": judge.name})
+    assert judge.endpoint is not None  # it was checked
+    if condition.model != judge.endpoint.model:
+        raise Conflict(
+            _("The endpoint of %(judge)s has another model now. Choose the endpoint again.")
+            % {"judge": judge.name}
+        )
 
 
 def _canaries_for(run: Run) -> int:

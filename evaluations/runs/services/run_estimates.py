@@ -145,6 +145,12 @@ def most_cost_of_resume(run: Run, budget: Decimal | None) -> Decimal:
         return budget + most_cost_beside(run, _rest(run))
     if is_live(run) or run.resume_at is not None:
         return Decimal(0)
+    judged = run.judged_run
+    if judged is not None and is_live(judged):
+        # Its answers that are still to come are judged too.
+        unanswered = _rest(judged) | Job.objects.filter(run=judged, status=JobStatus.LEASED)
+        to_come = _cost_of_judging(run, judged, unanswered)
+        return _within_budget(run, _own_cost_of(run, _rest(run)) + to_come)
     return _most_cost_of(run, _rest(run))
 
 
@@ -182,14 +188,23 @@ def most_cost_beside(run: Run, jobs: QuerySet[Job]) -> Decimal:
 
     A run beside that is stopped stays so.
     """
+    beside = [one for follower in followers() for one in follower.runs_beside(run)]
+    costs = [
+        _within_budget(one, _cost_of_judging(one, run, jobs))
+        for one in beside
+        if one.status != RunStatus.STOPPED
+    ]
+    return sum(costs, Decimal(0))
+
+
+def _cost_of_judging(judging: Run, run: Run, jobs: QuerySet[Job]) -> Decimal:
+    """Return the most that *judging* may cost by the answers to *jobs* of *run*."""
+    judge = judging.endpoint
+    if judge is None:
+        return Decimal(0)
     items = list(Question.objects.filter(pk__in=jobs.values("question")))
-    cost = Decimal(0)
-    for follower in followers():
-        for one in follower.runs_beside(run):
-            if one.status != RunStatus.STOPPED and one.endpoint is not None:
-                most = follower.cost(items, run.repeats, one.endpoint).at_most
-                cost += _within_budget(one, most)
-    return cost
+    costs = [follower.cost(items, run.repeats, judge).at_most for follower in followers()]
+    return sum(costs, Decimal(0))
 
 
 def _within_budget(run: Run, cost: Decimal) -> Decimal:

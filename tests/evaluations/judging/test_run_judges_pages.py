@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -60,3 +62,28 @@ def test_the_card_of_judges_follows_them_to_their_end(lead: User) -> None:
     assert "hx-get" not in after
     assert "1 of 1 done" in after
     assert reverse("runs:run", args=[judge_run.pk]) in after
+
+
+@pytest.mark.django_db
+def test_a_form_that_is_sent_twice_starts_one_judge(admin: User) -> None:
+    run = make_response(make_question(make_task(question_type=QuestionType.OPEN_ENDED))).run
+    endpoint = save_endpoint(
+        name="judge", base_url="http://127.0.0.1:8999/v1", model="scripted-demo", acting_user=None
+    )
+    browser, of_run = logged_in(admin), reverse("runs:judge", args=[run.pk])
+    asked = {"judge": endpoint.pk, "run": run.pk, "endpoint": endpoint.pk, "again": "on"}
+    for page, address in (
+        (reverse("runs:run", args=[run.pk]), of_run),
+        (reverse("judging:list"), reverse("judging:start")),
+    ):
+        before = set(run.judge_runs.values_list("pk", flat=True))
+        form = re.search(r'name="key" value="([^"]+)"', browser.get(page).text)
+        assert form is not None
+        first, second = (browser.post(address, {**asked, "key": form[1]}) for _ in range(2))
+        (started,) = set(run.judge_runs.values_list("pk", flat=True)) - before
+        run_page = reverse("runs:run", args=[started])
+        assert (first.url, second.url) == (run_page, run_page)  # type: ignore[attr-defined]
+        other = browser.post(address, {**asked, "key": form[1], "temperature": "1"})
+        assert other.status_code == 422, "another request with the key"
+    assert browser.post(of_run, asked).status_code == 302, "without a key it is a further sample"
+    assert run.judge_runs.count() == 3
