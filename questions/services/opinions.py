@@ -107,16 +107,22 @@ def _saw_others(question: Question, seen: int | None, user: User) -> bool:
 
 
 @transaction.atomic
-def undo_opinion(*, acting_user: User) -> LabelOpinion:
+def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
     """Take the newest opinion of *acting_user* back, and the labels that it set.
 
-    The item has the labels and origins from before again, unless they changed
-    since. Nothing is deleted: an empty opinion and a row of labels are added.
-    Returns the opinion that was undone; raises Conflict when there is none.
+    The item has the labels and origins from before again, unless they changed since. Nothing is
+    deleted: an empty opinion and a row of labels are added. *last* is the key of the opinion that
+    was the newest when the page was sent; 0 for whichever is. Returns the opinion that was undone;
+    raises Conflict when there is none, or another one is the newest now.
     """
     opinion = last_opinion(acting_user)
     if opinion is None:
         raise Conflict(_("You have nothing to undo."), code="no_opinion")
+    if last not in (0, opinion.pk):
+        raise Conflict(
+            _("Since this page was opened you have labelled or undone something. Load it again."),
+            code="other_opinion",
+        )
     question = Question.objects.select_for_update(of=("self",)).get(pk=opinion.question_id)
     if last_opinion(acting_user) != opinion:  # another click was quicker
         raise Conflict(_("You have nothing to undo."), code="no_opinion")

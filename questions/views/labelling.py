@@ -41,6 +41,7 @@ from questions.selectors.labelling import (
 from questions.selectors.labels import history_rows, reference_of
 from questions.selectors.opinions import (
     ModelShare,
+    last_opinion,
     model_shares,
     open_differences,
     own_opinion,
@@ -119,7 +120,7 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
 @requires(Capability.EDIT_QUESTIONS)
 def undo(request: MemberRequest) -> HttpResponse:
     """Take the last own labels back and show the item again, with what had been given."""
-    opinion = undo_opinion(acting_user=request.user)
+    opinion = undo_opinion(acting_user=request.user, last=number(request.POST, "last"))
     question, filters = _question(opinion.question.public_id), read_filters(request.GET)
 
     def shown() -> HttpResponse:
@@ -185,7 +186,7 @@ def _context(request: MemberRequest, question: Question, filters: Filters) -> di
     """In the second labelling nothing that anybody said of the item is shown."""
     revision = question.current
     assert revision is not None  # the queue has only items with a text
-    blind = filters.second
+    blind, last = filters.second, last_opinion(request.user)
     row = own_opinion(question, request.user) if blind else question.label
     return {
         "question": question,
@@ -197,6 +198,7 @@ def _context(request: MemberRequest, question: Question, filters: Filters) -> di
         "suggestion": suggestion_for(question) if filters.suggestions and not blind else None,
         "reference": None if blind else reference_of(question),
         "seen": question.label_id or 0,
+        "last": last.pk if last else 0,
         "query": filters.query,
         "progress": progress(filters.rows, request.user, second=filters.second),
         "waiting": waiting(filters.rows, request.user, second=filters.second).count(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -22,7 +23,7 @@ from questions.selectors.labelling import (
     progress,
     waiting,
 )
-from questions.selectors.labels import history_rows
+from questions.selectors.labels import four_tuple, history_rows
 from questions.services.opinions import give_opinion
 from questions.services.suggestions import import_suggestions
 from tests.conftest import logged_in
@@ -165,6 +166,24 @@ def test_undo_gives_the_item_back_as_it_was(items: list[Question], curator: User
     assert (items[0].label.difficulty, items[0].label.origins["difficulty"]) == (3, "derived")
     again = logged_in(curator).post(reverse("questions:labelling-undo"), headers=HTMX)
     assert (again.status_code, "nothing to undo" in again.text) == (409, True)
+
+
+def test_an_undo_that_is_sent_twice_undoes_one(items: list[Question], curator: User) -> None:
+    client, undo = logged_in(curator), reverse("questions:labelling-undo")
+    for item in items[:2]:
+        label(item, curator)
+    page = client.get(address(items[2])).text
+    last = re.search(r'name="last" value="(\d+)"', page)
+    assert last is not None
+    answers = [client.post(undo, {"last": last[1]}, headers=HTMX) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 409]
+    assert "Since this page was opened" in answers[1].text
+    for item in items[:2]:
+        item.refresh_from_db()
+    assert [four_tuple(item.label).difficulty for item in items[:2]] == [4, None]
+    after = re.search(r'name="last" value="(\d+)"', answers[0].text)
+    assert after is not None
+    assert client.post(undo, {"last": after[1]}, headers=HTMX).status_code == 200
 
 
 def test_the_second_to_save_is_told(items: list[Question], curator: User, other: User) -> None:
