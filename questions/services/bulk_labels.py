@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.locking import locked
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import LabelBatch, LabelRevision, Question
 from questions.rules.four_tuple import FourTuple, Label, Value
@@ -162,10 +163,9 @@ def _current(
 ) -> Iterator[tuple[int, LabelRevision | None]]:
     """Key and labels of each item; *lock* keeps others from changing them in this transaction."""
     questions = Question.objects.select_related("label").order_by("pk").only("pk", "label")
-    if lock:
-        questions = questions.select_for_update(of=("self",))
     for chunk in _chunks(question_ids):
-        for question in questions.filter(pk__in=chunk):
+        rows = questions.filter(pk__in=chunk)
+        for question in locked(rows) if lock else rows:
             yield question.pk, question.label
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.locking import locked
 from gradeapp.common.refusals import BadInput
 from questions.models import Question, Rubric, Task
 from questions.rules.rubric import RubricLines, ScoringPoint
@@ -52,9 +53,8 @@ def accept_rubrics(
     """
     if not wishes:
         raise BadInput(_("Select at least one question."), code="nothing_chosen")
-    chosen = without_accepted().filter(task=task, public_id__in=wishes)
-    locked = chosen.select_for_update(of=("self",)).order_by("pk")
-    items = {item.question.public_id: item for item in with_parts(locked)}
+    chosen = without_accepted().filter(task=task, public_id__in=wishes).order_by("pk")
+    items = {item.question.public_id: item for item in with_parts(locked(chosen))}
     refused: dict[UUID, str] = {
         key: _("It already has an accepted rubric, or is not part of this task.")
         for key in wishes

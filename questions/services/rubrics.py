@@ -184,8 +184,9 @@ def _items(rubrics: Sequence[RubricFor]) -> Mapping[tuple[str, str, str], Questi
 
 def _locked(questions: Sequence[int]) -> dict[int, Question]:
     """The questions with what they ask, locked, so that two versions get two numbers."""
-    rows = Question.objects.select_for_update(of=("self",)).select_related("current", "rubric")
-    return rows.order_by("pk").in_bulk(questions)
+    held = Question.objects.select_for_update(of=("self",)).order_by("pk").in_bulk(questions)
+    # Another statement: see ``locked``. A file may name more questions than one of its statements.
+    return Question.objects.select_related("current", "rubric").in_bulk(list(held))
 
 
 def _why_not(question: Question, rubric: RubricLines, *, finished: bool) -> str:

@@ -17,6 +17,7 @@ from evaluations.models.vocabulary import ReviewStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.locking import locked
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from gradeapp.common.storable import storable
 
@@ -129,10 +130,9 @@ def _known(seconds: int | None) -> int | None:
 
 def _held(slot: ReviewSlot, reviewer: User) -> ReviewSlot:
     """The slot if *reviewer* has it now and its review is open, held against everybody else."""
-    rows = ReviewSlot.objects.select_for_update(of=("self",)).select_related(
-        "item__review", "judgement"
-    )
-    held = rows.filter(pk=slot.pk, holder=reviewer, item__review__reviewers=reviewer).first()
+    rows = ReviewSlot.objects.select_related("item__review", "judgement")
+    own = rows.filter(pk=slot.pk, holder=reviewer, item__review__reviewers=reviewer)
+    held = locked(own).first()
     if held is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     if held.item.review.status != ReviewStatus.OPEN:

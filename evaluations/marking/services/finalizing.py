@@ -22,6 +22,7 @@ from evaluations.marking.rules.arbitration import (
     next_step,
 )
 from evaluations.marking.rules.tolerance import compared
+from evaluations.marking.services.holding import hold_rounds
 from evaluations.marking.services.judge_checks import ask_one_more
 from evaluations.models import (
     BlindAnswer,
@@ -33,10 +34,11 @@ from evaluations.models import (
     RoundTeacher,
     Slot,
 )
-from evaluations.models.vocabulary import CHECK_KINDS, LIVE, AnswerRole, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, LIVE, AnswerRole, RoundStatus, SlotKind
 from evaluations.schemes import FinalRule, Scheme
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.locking import locked
 from questions.selectors.rubrics import frozen
 
 logger = logging.getLogger(__name__)
@@ -64,12 +66,12 @@ class Step:
 
 
 def lock(answer_id: int) -> BlindAnswer:
-    """The blind answer, held against everybody else until the transaction ends.
+    """The blind answer, held against everybody else until the transaction ends, and its round kept.
 
     PostgreSQL locks the row; SQLite lets only one transaction write at a time.
     """
-    rows = BlindAnswer.objects.select_for_update(of=("self",)).select_related("round")
-    return rows.get(pk=answer_id)
+    hold_rounds([answer_id])
+    return locked(BlindAnswer.objects.select_related("round").filter(pk=answer_id)).get()
 
 
 def newest_marks(answer: BlindAnswer) -> dict[SlotKind, Mark]:
@@ -169,12 +171,20 @@ def _locked_alone(key: int, *, raising: bool) -> Iterator[BlindAnswer]:
 
 
 def finalize_all_due(now: datetime) -> None:
-    """Do the same for every round that is open or paused."""
+    """Do the same for every round that is open or paused.
+
+    In a closed round an earlier version could leave marks that were saved while it was closed
+    without a final one: they get theirs.
+    """
     live = MarkingRound.objects.filter(status__in=LIVE)
     due = due_answers(now).filter(round=OuterRef("pk"))
     left = RoundTeacher.objects.filter(round=OuterRef("pk"), left_at__isnull=False)
     for marking_round in live.filter(Exists(due) | Exists(left)).order_by("pk"):
         finalize_due(marking_round, now=now)
+    left_over = due_answers(now).filter(round__status=RoundStatus.CLOSED)
+    for key in left_over.values_list("pk", flat=True):
+        with _locked_alone(key, raising=False) as answer:
+            finalize(answer, now=now)
 
 
 def ask_the_lead(marking_round: MarkingRound, *, now: datetime, all_or_none: bool = False) -> None:

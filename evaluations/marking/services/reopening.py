@@ -11,6 +11,7 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery
 
 from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.services.finalizing import leave_with_lead
+from evaluations.marking.services.holding import hold_rounds
 from evaluations.marking.services.places import draw_places
 from evaluations.models import BlindAnswer, FinalMarkSource, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
@@ -39,10 +40,12 @@ def batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
 def lock_answers(answers: Sequence[int]) -> frozenset[int]:
     """Lock the rows of blind answers until the transaction ends; return their keys.
 
+    Their rounds stay as they are as long (``hold_rounds``).
     Rows that are read afterwards may be of other answers: the caller leaves out those whose
     answer is not among the keys. The rows are locked in the order of their keys, so that two
     transactions that lock several never wait for each other.
     """
+    hold_rounds(answers)
     for some in batches(sorted(answers)):
         rows = BlindAnswer.objects.select_for_update().filter(pk__in=some).order_by("pk")
         list(rows.values_list("pk", flat=True))

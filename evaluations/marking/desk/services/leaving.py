@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.services.passing import keep_what_waits
 from evaluations.marking.services.finalizing import ask_the_lead, close_windows
+from evaluations.marking.services.holding import hold_rounds
 from evaluations.marking.services.reopening import lock_answers
 from evaluations.marking.services.showing import note_shown
 from evaluations.models import MarkingRound, RoundTeacher, Slot
@@ -44,6 +45,9 @@ def take_out(
     going on.
     """
     with transaction.atomic():
+        hold_rounds(
+            marking_round.answers.values_list("pk", flat=True)[:1]
+        )  # first, as a close does
         seat = RoundTeacher.objects.select_for_update().filter(
             round=marking_round, teacher=teacher, left_at=None, round__status__in=LIVE
         )

@@ -24,6 +24,7 @@ from evaluations.marking.desk.services.mark_rows import (
 from evaluations.marking.desk.services.same_rubric import check_rubric, rubric_code
 from evaluations.marking.desk.sql import Standing, locked_slot, mark_done, standing
 from evaluations.marking.services.finalizing import close_windows
+from evaluations.marking.services.holding import hold_rounds
 from evaluations.models import Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import Flag, RoundStatus
 from gradeapp.accounts.models import User
@@ -131,10 +132,11 @@ def finish_revising(teacher: User, marking_round: MarkingRound, *, now: datetime
 
 
 def _held(slot: Slot, teacher: User) -> Slot:
-    """Lock the response, and return the slot if *teacher* has it now.
+    """Lock the response, keep its round, and return the slot if *teacher* has it now.
 
     An ended lease that nobody took is still theirs. *slot* gets the locked response too.
     """
+    hold_rounds([slot.answer_id])
     held = locked_slot(slot.pk, teacher.pk)
     if held is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))

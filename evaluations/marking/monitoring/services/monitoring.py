@@ -18,6 +18,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.locking import locked
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 
@@ -88,8 +89,8 @@ def note_figures_taken(
 
 def _in_pool(marking_round: MarkingRound, teacher: User) -> RoundTeacher:
     """The locked place of *teacher* in the pool of a round that is not closed."""
-    rows = RoundTeacher.objects.select_for_update(of=("self",)).select_related("round")
-    row = rows.filter(round=marking_round, teacher=teacher).first()
+    rows = RoundTeacher.objects.filter(round=marking_round, teacher=teacher)
+    row = locked(rows.select_related("round")).first()
     if row is None:
         raise NotFound(_("There is no such teacher in this round."))
     if row.round.status == RoundStatus.CLOSED:

@@ -82,6 +82,7 @@ def use_new_rubric(
         locked = lock_answers(
             [*found.values_list("pk", flat=True), *checks.values_list("pk", flat=True)]
         )
+        check_open(marking_round)
         answers = [answer for answer in found.all() if answer.pk in locked]
         if not answers:
             raise Conflict(_("No responses left to re-mark."), code="nothing_to_move")

@@ -55,7 +55,8 @@ def return_marks(
         slots = slots_to_return(marking_round, teacher, choice)
         checks = checks_to_return(marking_round, teacher, choice)
         locked = lock_answers([slot.answer_id for slot in (*slots, *checks)])
-        # Read again under the locks: a mark may have been saved meanwhile.
+        # Read again under the locks: a mark may have been saved meanwhile, or the round closed.
+        check_open(marking_round)
         slots = slots_to_return(marking_round, teacher, choice)
         slots = [slot for slot in slots if slot.answer_id in locked]
         if not slots:

@@ -1,0 +1,89 @@
+"""What waits for the rows that another transaction holds, and then reads what that one wrote."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.common.refusals import BadInput, Conflict
+from questions.models import Question
+from questions.rules.vocabulary import QuestionType
+from questions.services.bulk_labels import apply, undo
+from questions.services.labels import set_labels
+from questions.services.rubrics import accept_rubric, draft_rubric
+from tests.factories import make_question, make_task, make_user
+from tests.questions.label_world import MECHANICS, make_knowledge, shown
+from tests.questions.test_rubric_services import CAPPED, PLAIN
+from tests.waiting import after
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ALL_FOUR = {
+    "ability_branch": "reasoning",
+    "knowledge": MECHANICS,
+    "difficulty": 3,
+    "modal": "text",
+}
+
+
+@pytest.fixture
+def labelled() -> Question:
+    make_knowledge()
+    question = make_question(make_task())
+    set_labels(question, ALL_FOUR, acting_user=make_user(Role.CURATOR, "qian"))
+    return question
+
+
+def labels(question: Question) -> dict[str, object]:
+    question.refresh_from_db()
+    now = shown(question.label)
+    return {
+        "ability_branch": now.ability_branch,
+        "knowledge": MECHANICS if now.knowledge else None,
+        "difficulty": now.difficulty,
+        "modal": now.modal,
+    }
+
+
+def test_a_bulk_change_keeps_what_was_saved_meanwhile(labelled: Question, curator: User) -> None:
+    by = {"acting_user": curator}
+    after(
+        lambda: set_labels(labelled, {"modal": "image"}, **by),
+        lambda: apply([labelled.pk], {"difficulty": 4}, **by),
+    )
+    assert labels(labelled) == {**ALL_FOUR, "modal": "image", "difficulty": 4}
+
+
+def test_a_bulk_change_that_is_sent_twice_is_done_once(labelled: Question, curator: User) -> None:
+    def change() -> object:
+        return apply([labelled.pk], {"difficulty": 4}, acting_user=curator)
+
+    refused = after(change, change)
+    assert isinstance(refused, BadInput)
+    assert refused.code == "no_change"
+    assert labels(labelled) == {**ALL_FOUR, "difficulty": 4}
+
+
+def test_an_undo_that_waits_knows_the_labels(labelled: Question, curator: User) -> None:
+    by = {"acting_user": curator}
+    batch = apply([labelled.pk], {"difficulty": 4}, **by)
+    undone = after(
+        lambda: Question.objects.select_for_update().get(pk=labelled.pk).save(),
+        lambda: undo(batch, **by),
+    )
+    assert undone.change == {"kept": []}
+    assert labels(labelled) == ALL_FOUR
+
+
+def test_an_older_rubric_does_not_take_the_place_of_a_newer_one(curator: User) -> None:
+    question = make_question(make_task(question_type=QuestionType.OPEN_ENDED), marks=("6",))
+    first, second = (
+        draft_rubric(question, rubric, acting_user=curator) for rubric in (PLAIN, CAPPED)
+    )
+    by = {"acting_user": curator, "now": timezone.now()}
+    refused = after(lambda: accept_rubric(second, **by), lambda: accept_rubric(first, **by))
+    assert isinstance(refused, Conflict)
+    assert refused.code == "overtaken"
+    question.refresh_from_db()
+    assert question.rubric == second
