@@ -25,6 +25,7 @@ class Batch(models.Model):
     last, ``error_status`` the HTTP status with it. ``unanswered`` requests had no reply when it
     ended. ``taken_at`` is when somebody first took the file of one that people carry, or a worker
     asked to create it: from then on the endpoint may have it, unless it refused.
+    ``cancel_asked_at`` is when a worker last asked the endpoint to cancel it, for a person.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -52,6 +53,7 @@ class Batch(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
     taken_at = models.DateTimeField(null=True)
+    cancel_asked_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["id"]

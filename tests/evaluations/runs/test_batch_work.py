@@ -387,6 +387,8 @@ def test_answers_that_the_endpoint_counts_and_does_not_send_may_have_been_billed
     server.batches.answered(remote, state, lines, lines)
     sent = server.batches.files[remote["output_file_id"]].splitlines(keepends=True)
     server.batches.files[remote["output_file_id"]] = sent[0]
+    look(run, batch_work.MOST_MISSING)
+    assert Batch.objects.get().state == BatchState.WAITING, "the file is fetched again"
     look(run)
     unknown = Attempt.objects.filter(job__run=run, status="unknown")
     assert unknown.count() == 2
@@ -513,6 +515,60 @@ def test_an_odd_answer_gives_up_no_batch_that_was_created(
         look(other, batch_work.MOST_MISSING + 1)
         assert (other.status, other.pause_reason) == (RunStatus.PAUSED, PauseReason.BATCH_REJECTED)
         assert server.batches.batches[-1]["status"] == "cancelling"
+
+
+def test_one_refusal_after_an_outage_gives_up_no_batch(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    """A gateway that comes up again may say 404 once."""
+    run = by_api(endpoint)
+    server.batches.looks = 1
+    look(run)
+    for status in (*[503] * batch_work.MOST_MISSING, 404, 503, 400):
+        server.batches.faults = [(status, {"error": {"message": "no"}})]
+        look(run)
+    assert (run.status, Batch.objects.get().failures) == (RunStatus.RUNNING, 1)
+    look(run, 3)
+    done_once(run, server, 3)
+
+
+@pytest.mark.parametrize("body", [b"<!DOCTYPE html><h1>Bad gateway</h1>", b"", "half"])
+def test_a_file_with_fewer_replies_than_are_counted_is_fetched_again(
+    endpoint: Endpoint, server: ScriptedServer, body: bytes | str
+) -> None:
+    run = by_api(endpoint)
+    look(run)
+    (remote,) = server.batches.batches
+    server.batches.end(remote, "completed")
+    if isinstance(body, str):
+        whole = server.batches.files[remote["output_file_id"]]
+        body = whole[: len(whole) // 2]
+    server.batches.faults = [(200, remote), (200, body)]
+    look(run)
+    assert (run.status, Batch.objects.get().failures) == (RunStatus.RUNNING, 1)
+    look(run)
+    done_once(run, server, 3)
+    assert len(server.batches.batches) == 1
+    assert Batch.objects.get().failures == 0
+
+
+def test_a_run_that_goes_on_before_its_batch_is_cancelled_waits_for_nobody(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    """A person paused it, and resumed it while the endpoint was cancelling."""
+    run = by_api(endpoint)
+    server.batches.looks, server.batches.answers = 9, 0
+    look(run, 2)
+    pause_run(run, acting_user=None)
+    look(run)
+    (remote,) = server.batches.batches
+    assert remote["status"] == "cancelling"
+    resume_run(run, acting_user=None)
+    server.batches.looks, server.batches.answers = 0, 9
+    server.batches.answered(remote, "cancelled", [], [])
+    look(run, 3)
+    done_once(run, server, 3)
+    assert len(server.batches.batches) == 2
 
 
 @pytest.mark.parametrize("asked", ["1e300", "300000000000", "Fri, 31 Dec 9999 23:59:59 GMT"])
