@@ -17,6 +17,7 @@ from typing import Any
 
 from django.db import DatabaseError
 from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext as _
 
 from evaluations.llm.batch_api import CANCELLING, COMPLETED, FAILED, BatchAPI, RemoteBatch
 from evaluations.llm.batch_files import bounded_lines, lost, not_begun
@@ -35,7 +36,7 @@ from evaluations.runs.services.batches import (
     store_lines,
 )
 from evaluations.runs.services.endpoints import open_chat
-from evaluations.runs.services.frozen import is_still_the_same
+from evaluations.runs.services.frozen import has_its_address, is_still_the_same
 from evaluations.runs.services.run_states import WORKABLE, finalize, pause, pause_for_failure
 from evaluations.runs.services.worker_names import ended_workers, new_name
 from gradeapp.common.database_clock import DatabaseClock
@@ -189,10 +190,7 @@ class BatchWork:
     def work(self) -> None:
         """Do the due steps, and store when the next one is due."""
         try:
-            if not is_still_the_same(self.run, self.endpoint):
-                self.wait(LATEST)
-                pause(self.run, PauseReason.ENDPOINT_CHANGED)
-            else:
+            if self.may_go_on():
                 self.step()
         except HoldLostError:
             logger.info("batch %s is held by another worker", self.batch.pk)
@@ -206,6 +204,21 @@ class BatchWork:
             logger.exception("batch %s: results cannot be stored", self.batch.pk)
             with suppress(HoldLostError, DatabaseError):
                 self.wait(SOONEST)
+
+    def may_go_on(self) -> bool:
+        """Pause the run of a changed endpoint; return whether the batch has a step all the same.
+
+        At the same address a batch that is there is looked at, cancelled and read: its requests
+        have the model that they were made for. Nothing is sent.
+        """
+        if is_still_the_same(self.run, self.endpoint):
+            return True
+        pause(self.run, PauseReason.ENDPOINT_CHANGED)
+        if has_its_address(self.run, self.endpoint) and (self.batch.remote_id or self.unwanted):
+            return True
+        words = _("The endpoint has changed. Set it back, or discard the batch.")
+        self.keep(next_at=self.clock() + LATEST, error=str(words))
+        return False
 
     def step(self) -> None:
         """Send the batch if it is not sent, else look at it; fetch its replies if it is over."""
@@ -249,7 +262,9 @@ class BatchWork:
     def created(self, ours: str) -> RemoteBatch:
         """Create the batch; from before the call until it is refused the endpoint may have it."""
         before = self.batch.taken_at
-        self.keep(remote_state="", taken_at=before or self.clock())  # nobody else holds it
+        now = self.clock()
+        # Nobody else holds it. Who goes on after a kill looks for it when the endpoint shows it.
+        self.keep(remote_state="", taken_at=before or now, next_at=now + UNSURE)
         try:
             return self.api.create(self.batch.input_file, ours)
         except ChatFailure as failure:

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
@@ -334,8 +334,10 @@ def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
 
 def _close_answered(run: Run) -> None:
     """Mark the batches of *run* as read that wait for no reply any more."""
-    # One without requests is being made.
-    for batch in Batch.objects.filter(run=run, state=BatchState.WAITING, requests__gt=0):
+    made = Q(requests__gt=0) | Q(answered__gt=0)  # or it is being made
+    for batch in Batch.objects.filter(made, run=run, state=BatchState.WAITING):
+        if not batch.by_api and batch.taken_at is None:
+            release_answered(batch)  # by the replies to an earlier batch
         if not open_attempts(batch).exists():
             Batch.objects.filter(pk=batch.pk, state=BatchState.WAITING).update(
                 state=BatchState.READ, ended_at=database_now(), next_at=None
@@ -391,9 +393,8 @@ def release_rest(batch: Batch, failure: ChatFailure, **which: str) -> int:
 
 
 def look_soon(run: Run) -> None:
-    """Let a worker look at the batches of *run* that wait at the endpoint, at once.
-
-    Not at those that were perhaps created: the endpoint is given its time to list them.
+    """Let a worker look at the batches of *run* at the endpoint at once, but not at those that were
+    perhaps created: the endpoint is given its time to list them.
     """
     waiting = Batch.objects.filter(run=run, state=BatchState.WAITING, by_api=True)
     waiting.exclude(remote_id="", taken_at__isnull=False).update(next_at=database_now())

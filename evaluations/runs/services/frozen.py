@@ -64,6 +64,11 @@ def is_still_the_same(run: Run, endpoint: Endpoint) -> bool:
     return (facts["model"], facts["base_url"]) == (endpoint.model, endpoint.base_url)
 
 
+def has_its_address(run: Run, endpoint: Endpoint) -> bool:
+    """Return whether *endpoint* has the address that the run was started with."""
+    return bool(run.run_settings["base_url"] == endpoint.base_url)
+
+
 def prices_of(endpoint: Endpoint) -> Price:
     """Return the present prices of *endpoint*."""
     return Price(endpoint.price_input, endpoint.price_output, endpoint.price_cached)

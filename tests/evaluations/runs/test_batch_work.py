@@ -260,7 +260,7 @@ def test_a_worker_that_slept_past_its_hold_takes_its_second_batch_back(
         """As a process that is stopped before the call, while another one takes over."""
         if not slept:
             slept.append(1)
-            Batch.objects.update(held_until=database_now())
+            Batch.objects.update(held_until=database_now(), next_at=database_now())
             work_on_batches(run.pk)
         return real(api, *args)
 
@@ -569,6 +569,52 @@ def test_a_run_that_goes_on_before_its_batch_is_cancelled_waits_for_nobody(
     look(run, 3)
     done_once(run, server, 3)
     assert len(server.batches.batches) == 2
+
+
+def test_who_goes_on_after_a_kill_gives_the_endpoint_time_to_list_the_batch(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Created while the worker was killed, and not in the endpoint's list at once."""
+    run = by_api(endpoint)
+    real = batch_work.BatchAPI.create
+
+    def killed(api: Any, *args: Any) -> Any:
+        real(api, *args)
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(batch_work.BatchAPI, "create", killed)
+        with pytest.raises(Killed):
+            look(run)
+    now = database_now()
+    assert runs_with_batch_work(now + timedelta(seconds=50)) == []
+    assert runs_with_batch_work(now + timedelta(seconds=70)) == [run.pk]
+    look(run, 2)
+    done_once(run, server, 3)
+    assert len(server.batches.batches) == 1
+
+
+@pytest.mark.parametrize("change", ["model", "base_url"])
+def test_a_batch_of_a_changed_endpoint_is_cancelled_or_says_why_not(
+    endpoint: Endpoint, server: ScriptedServer, change: str
+) -> None:
+    run = by_api(endpoint)
+    server.batches.looks = 9
+    look(run, 2)
+    before = getattr(endpoint, change)
+    Endpoint.objects.update(**{change: f"{before}2"})
+    look(run)
+    assert (run.status, run.pause_reason) == (RunStatus.PAUSED, PauseReason.ENDPOINT_CHANGED)
+    assert server.batches.batches[0]["status"] == "in_progress", "it is not cancelled by that"
+    stop_run(run, acting_user=None)
+    look(run, 2)
+    batch = Batch.objects.get()
+    if change == "model":
+        assert server.batches.batches[0]["status"] == "cancelled"
+        assert run.status == RunStatus.STOPPED
+    else:
+        assert (batch.state, run.status) == (BatchState.WAITING, RunStatus.STOPPING)
+        assert batch.error == "The endpoint has changed. Set it back, or discard the batch."
 
 
 @pytest.mark.parametrize("asked", ["1e300", "300000000000", "Fri, 31 Dec 9999 23:59:59 GMT"])

@@ -116,19 +116,25 @@ def test_a_second_step_is_due_when_the_first_is_read(endpoint: Endpoint) -> None
     assert Response.objects.filter(run=run).count() == 2
 
 
-def test_replies_to_a_discarded_batch_leave_no_call_open(endpoint: Endpoint) -> None:
-    """Its requests were made again, in a batch that still waits."""
+@pytest.mark.parametrize("taken", [True, False])
+def test_replies_to_a_discarded_batch_leave_no_call_open(endpoint: Endpoint, taken: bool) -> None:
+    """Its requests were made again, in a batch that waits if somebody may have sent it."""
     run = by_batch(endpoint, 1)
     (one,) = make_batches(run, acting_user=None)
     replies = [answered(request) for request in requests_of(one)]
     list(take_file(one, acting_user=None))
     give_up(one, "lost", BatchState.DISCARDED, acting_user=None)
     (two,) = make_batches(run, acting_user=None)
+    if taken:
+        list(take_file(two, acting_user=None))
     read_replies(run, replies, acting_user=None)
     assert Response.objects.count() == 1
     two.refresh_from_db()
-    assert two.state == BatchState.WAITING
-    assert give_up(two, "not needed", BatchState.DISCARDED, acting_user=None) == 1
+    assert two.state == (BatchState.WAITING if taken else BatchState.READ)
+    if taken:
+        assert give_up(two, "not needed", BatchState.DISCARDED, acting_user=None) == 1
+    else:
+        assert money(run).exposed == money(run).spent, "nothing is reserved for it any more"
     assert not Attempt.objects.filter(status=AttemptStatus.SENT).exists()
 
 
