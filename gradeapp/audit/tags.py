@@ -78,6 +78,7 @@ class Tag(StrEnum):
     MARKING_NOTES_CHANGED = "round.ruled"
     SEED_MARKED = "round.seed_marked"
     ROUND_CLOSED = "round.closed"
+    ROUND_FINALIZED = "round.finalized"
     ROUND_VIEWED = "round.looked_at"
     TEACHER_PAUSED = "round.teacher_paused"
     TEACHER_LEFT = "round.teacher_left"

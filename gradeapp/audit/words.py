@@ -91,6 +91,7 @@ TAGS: Words = {
     Tag.MARKING_NOTES_CHANGED: ("Marking notes changed", "变更评卷细则"),
     Tag.SEED_MARKED: ("Reference mark given", "给出标准分"),
     Tag.ROUND_CLOSED: ("Round closed", "结束评卷任务"),
+    Tag.ROUND_FINALIZED: ("Marks of a closed round finalized", "已结束任务的评分已定分"),
     Tag.ROUND_VIEWED: ("Marks of a round viewed", "查看评卷任务的评分"),
     Tag.TEACHER_LEFT: ("Teacher left a round", "评卷教师退出评卷任务"),
     Tag.TEACHER_PAUSED: ("Teacher paused", "暂停评卷教师"),

@@ -138,23 +138,23 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     return Step()
 
 
-def finalize_due(marking_round: MarkingRound, *, now: datetime, all_or_none: bool = False) -> int:
+def finalize_due(marking_round: MarkingRound, *, now: datetime) -> int:
     """Finalize the responses of *marking_round* whose marks can no longer be revised; how many.
 
     The one place that does so: called by the worker's clock, by every page of the
     lead, before an export, and when a round is closed. A response that cannot be finalized stops
-    no other, unless *all_or_none*: nothing would finalize it later.
+    no other.
     """
-    ask_the_lead(marking_round, now=now, all_or_none=all_or_none)
+    ask_the_lead(marking_round, now=now)
     done = 0
     for key in due_answers(now).filter(round=marking_round).values_list("pk", flat=True):
-        with _locked_alone(key, raising=all_or_none) as answer:
+        with _locked_alone(key) as answer:
             done += finalize(answer, now=now).final is not None
     return done
 
 
 @contextmanager
-def _locked_alone(key: int, *, raising: bool) -> Iterator[BlindAnswer]:
+def _locked_alone(key: int) -> Iterator[BlindAnswer]:
     """A locked response for one step: what fails is undone and logged, and others go on.
 
     A fault of the database (a lock, a lost connection) is raised: it is none of the response.
@@ -165,16 +165,13 @@ def _locked_alone(key: int, *, raising: bool) -> Iterator[BlindAnswer]:
     except (OperationalError, InterfaceError):
         raise
     except Exception:
-        if raising:
-            raise
         logger.exception("the blind answer %s cannot be finalized", key)
 
 
 def finalize_all_due(now: datetime) -> None:
     """Do the same for every round that is open or paused.
 
-    In a closed round an earlier version could leave marks that were saved while it was closed
-    without a final one: they get theirs.
+    In a closed round too what a killed process, or an earlier version, left without a final mark.
     """
     live = MarkingRound.objects.filter(status__in=LIVE)
     due = due_answers(now).filter(round=OuterRef("pk"))
@@ -183,11 +180,11 @@ def finalize_all_due(now: datetime) -> None:
         finalize_due(marking_round, now=now)
     left_over = due_answers(now).filter(round__status=RoundStatus.CLOSED)
     for key in left_over.values_list("pk", flat=True):
-        with _locked_alone(key, raising=False) as answer:
+        with _locked_alone(key) as answer:
             finalize(answer, now=now)
 
 
-def ask_the_lead(marking_round: MarkingRound, *, now: datetime, all_or_none: bool = False) -> None:
+def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
     """Open a decision where nobody is left for a mark that nobody has begun.
 
     Who could give it has left the round: a third mark where all others were shown the response, a
@@ -206,13 +203,13 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime, all_or_none: boo
     revisable = Slot.objects.filter(answer=OuterRef("answer"), revisable_until__gt=now)
     thirds = open_slots.filter(~_somebody_for_it(extra=False), kind=SlotKind.THIRD)
     for key in thirds.values_list("answer", flat=True):
-        with _locked_alone(key, raising=all_or_none) as answer:
+        with _locked_alone(key) as answer:
             finalize(answer, now=now)
     stuck = open_slots.filter(
         ~_somebody_for_it(helping=False), ~Exists(revisable), kind__in=PLANNED
     )
     for key in stuck.values_list("answer", flat=True).distinct():
-        with _locked_alone(key, raising=all_or_none) as answer:
+        with _locked_alone(key) as answer:
             if answer.final_id is None and stuck.filter(answer=key).exists():
                 _open(answer, SlotKind.ARBITRATION)
 

@@ -171,20 +171,20 @@ def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: d
     """Close a round: nothing more is given out or counted; marks and drafts stay.
 
     Marks that could still be revised count as they are. A seed answer that the lead
-    marked for this round gets its reference mark as its final one. Raises Conflict
-    when it is closed already.
+    marked for this round gets its reference mark as its final one. The others are finalized after
+    the commit, so that who saves meanwhile is told at once; the worker's clock finalizes what is
+    left if the process ends before. Raises Conflict when the round is closed already.
     """
     with transaction.atomic():
         begun = _change(marking_round, NOT_CLOSED, RoundStatus.CLOSED) != RoundStatus.PLANNED
         MarkingRound.objects.filter(pk=marking_round.pk).update(closed_at=now)
         close_windows(Slot.objects.filter(answer__round=marking_round), now=now)
-        finalize_due(marking_round, now=now, all_or_none=True)
         references = _finalize_by_reference(marking_round) if begun else 0
-        without_final = BlindAnswer.objects.filter(
-            round=marking_round, final=None, role=AnswerRole.ANSWER
-        ).count()
-        detail = {"unsettled": without_final} | ({"references": references} if references else {})
+        detail = {"references": references} if references else {}
         record(Tag.ROUND_CLOSED, marking_round, actor=acting_user, **detail)
+    finalize_due(marking_round, now=now)
+    left = BlindAnswer.objects.filter(round=marking_round, final=None, role=AnswerRole.ANSWER)
+    record(Tag.ROUND_FINALIZED, marking_round, actor=acting_user, unsettled=left.count())
     marking_round.refresh_from_db()
 
 

@@ -153,4 +153,5 @@ def test_a_round_is_closed_once(teacher: User, other_teacher: User, lead: User) 
     assert (made.status, made.closed_at) == (RoundStatus.CLOSED, NOW)
     with pytest.raises(Conflict, match="already closed"):
         close_round(made, acting_user=lead, now=NOW)
-    assert AuditEntry.objects.get(tag="round.closed").detail == {"unsettled": 2}
+    assert AuditEntry.objects.get(tag="round.closed").detail == {}
+    assert AuditEntry.objects.get(tag="round.finalized").detail == {"unsettled": 2}
