@@ -35,9 +35,17 @@ def check_rubric(answer: BlindAnswer, code: str, *, since: datetime | None = Non
 
 
 def _was_replaced(answer: BlindAnswer, since: datetime | None) -> bool:
+    """Whether the round moved to a new rubric of the question.
+
+    An entry names the question by its ``external_id``, which questions of other tasks may have
+    too; so it is compared by the first of the responses that moved.
+    """
     moves = AuditEntry.objects.filter(
         tag=Tag.RUBRIC_REPLACED,
         target=f"markinground:{answer.round_id}",
         detail__question=answer.question.external_id,
     )
-    return (moves.filter(at__gte=since) if since else moves).exists()
+    moves = moves.filter(at__gte=since) if since else moves
+    aliases = list(moves.values_list("detail__answers__0", flat=True))
+    same = BlindAnswer.objects.filter(round=answer.round_id, question=answer.question_id)
+    return same.filter(alias__in=aliases).exists()

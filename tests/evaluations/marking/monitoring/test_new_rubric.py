@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -37,6 +38,8 @@ from tests.evaluations.marking_world import (
     give,
     later,
     planned_pair,
+    responses_to,
+    round_over,
     slot_of,
     small_round,
     subjective_question,
@@ -339,6 +342,25 @@ def test_the_api_takes_points_for_the_present_rubric_alone(
         assert status == 201 or answered.json()["code"] == "rubric_changed"
         assert status == 201 or Draft.objects.get().content == typed, "what was typed stays"
     assert answered.json()["rubric"] == new
+
+
+def test_a_new_rubric_changes_nothing_for_the_same_number_of_another_task(
+    question: Question, teacher: User, lead: User
+) -> None:
+    other = subjective_question()
+    Question.objects.update(external_id="7")
+    both = [response for one in (question, other) for response in responses_to(one, 1)]
+    made = round_over(both, [teacher], scheme=Scheme.SINGLE)
+    replaced(made, Question.objects.get(pk=question.pk), lead)
+    client = logged_in(teacher)
+    for asked, status in ((question, 409), (other, 201)):
+        (answer,) = made.answers.filter(question=asked)
+        until = timezone.now() + timedelta(minutes=30)
+        answer.slots.update(holder=teacher, lease_until=until)
+        sent = {"response": str(answer.public_id), "key": str(uuid.uuid4())}
+        sent |= {"based_on_version": 0, "points": ["3", "1", "2"]}
+        answered = client.post("/api/v1/marks/", sent, content_type="application/json")
+        assert answered.status_code == status, answered.text
 
 
 def test_the_page_of_a_reference_saves_nothing_under_a_rubric_that_it_did_not_show(
