@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, Max, OuterRef
+from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from evaluations.capability.selectors.capability_desk import WHOLE, slots_open_to
@@ -26,8 +26,8 @@ MOST_TRIES = 50
 def claim_next(reviewer: User, review: CapabilityReview, *, now: datetime) -> ReviewSlot | None:
     """The next answer for *reviewer*, held until the lease ends; None when there is none.
 
-    What is at hand comes first, then own planned ones in their order, then those
-    of others that nobody holds. Losing a race only means going on to the next.
+    What is at hand comes first, then own planned ones in their order, then those of others that
+    nobody holds, skipped ones last. Losing a race only means going on to the next.
     """
     for slot in _free_slots(reviewer, review, now):
         if take(slot, reviewer, now=now):
@@ -49,11 +49,10 @@ def take(slot: int, reviewer: User, *, now: datetime) -> bool:
 
 
 def skip(slot: ReviewSlot, reviewer: User) -> bool:
-    """Give the answer free and put it at the end of its queue; True when it was held."""
-    queue = ReviewSlot.objects.filter(item__review=slot.item.review, planned=slot.planned)
-    last = queue.aggregate(last=Max("order"))["last"]
+    """Give the answer free and put it after all others; True when it was held."""
+    end = _slots_in(slot.item.review).aggregate(last=Max("order"), slots=Count("pk"))
     row = ReviewSlot.objects.filter(pk=slot.pk, reviewed=False)
-    return SLOT.release(row, reviewer, order=last + 1) == 1
+    return SLOT.release(row, reviewer, order=max(end["last"], end["slots"]) + 1) == 1
 
 
 def leave_review(review: CapabilityReview, reviewer: User) -> None:
@@ -84,5 +83,12 @@ def _free_slots(reviewer: User, review: CapabilityReview, now: datetime) -> Iter
     yield from free.filter(holder=reviewer).values_list("pk", flat=True)
     own = free.filter(planned=reviewer).order_by("order", F("pk"))
     yield from own.values_list("pk", flat=True)[:MOST_TRIES]
-    others = free.exclude(planned=reviewer).values_list("pk", flat=True)
-    yield from (int(key) for key in shuffled(others, review.random_seed, f"help{reviewer.pk}"))
+    others = dict(free.exclude(planned=reviewer).values_list("pk", "order"))
+    drawn = (int(key) for key in shuffled(others, review.random_seed, f"help{reviewer.pk}"))
+    # The order of what was skipped is above the number of slots, that of all else is not.
+    planned = _slots_in(review).count()
+    yield from sorted(drawn, key=lambda key: max(others[key], planned))
+
+
+def _slots_in(review: CapabilityReview) -> QuerySet[ReviewSlot]:
+    return ReviewSlot.objects.filter(item__review=review)

@@ -102,6 +102,23 @@ def test_a_skipped_answer_comes_back_at_the_end(review: CapabilityReview, teache
     assert order[-1] == first.pk
 
 
+def test_who_helps_out_skips_to_the_next_as_in_the_own_queue(
+    teacher: User, other_teacher: User
+) -> None:
+    review = review_of(wrong_answers(6), [teacher, other_teacher])
+    for _ in range(3):
+        judge(claimed(teacher, review), teacher)
+    shown = []
+    for _ in range(6):
+        slot = claimed(teacher, review)
+        shown.append(slot.pk)
+        assert skip(slot, teacher)
+    assert len(set(shown[:3])) == 3
+    assert shown[3:] == shown[:3]  # what was skipped first comes back first
+    judge(claimed(teacher, review), teacher)
+    assert claimed(teacher, review).pk == shown[1]
+
+
 # ---- judging ----
 
 
