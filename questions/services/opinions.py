@@ -93,8 +93,7 @@ def _keep(
         difficulty=labels.difficulty,
         modal=labels.modal,
         # What was seen once cannot be unseen.
-        seen_suggestion=influenced
-        or (before is not None and not before.is_empty and before.seen_suggestion),
+        seen_suggestion=influenced or (before is not None and before.seen_suggestion),
         wrote=row,
         follows=before,
     )

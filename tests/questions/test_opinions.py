@@ -94,6 +94,19 @@ def test_labels_in_sight_make_an_opinion_dependent(
     assert agreements(also_seen=True)[0].items == 1
 
 
+def test_what_was_in_sight_of_an_opinion_stays_seen_when_it_is_undone(
+    question: Question, curator: User, admin: User
+) -> None:
+    first(question, curator, difficulty=None)
+    question.refresh_from_db()
+    assert first(question, admin).seen_suggestion
+    undo_opinion(acting_user=admin)
+    assert second(question, admin).seen_suggestion
+    assert agreements() == []
+    undo_opinion(acting_user=curator)  # who had seen nothing is independent after an undo too
+    assert not second(question, curator).seen_suggestion
+
+
 def test_the_same_opinion_twice_is_one(question: Question, curator: User) -> None:
     one = first(question, curator)
     question.refresh_from_db()
