@@ -113,7 +113,8 @@ class LabelOpinion(models.Model):
 
     A later opinion of the same curator or model on the item names the one that it
     ``follows``; the one that none follows counts. An opinion without any label takes the
-    curator's opinion back. A model's opinion is a suggestion: it becomes a
+    curator's opinion back, or keeps that another's labels were shown before there was
+    one. A model's opinion is a suggestion: it becomes a
     label only when a person takes it, and is counted apart. ``seen_suggestion``
     says that the curator had one, or another curator's labels, before their eyes:
     then the two are not independent. ``wrote`` is the row of labels that the
@@ -159,7 +160,7 @@ class LabelOpinion(models.Model):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it names no label: then it undoes what its author said before."""
+        """Whether it names no label: then nothing that its author said before counts."""
         return not (self.ability_branch or self.knowledge_id or self.difficulty or self.modal)
 
 

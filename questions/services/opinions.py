@@ -81,8 +81,7 @@ def _keep(
 ) -> LabelOpinion:
     """The new opinion, or the one before when it says the same and no labels were written."""
     labels = FourTuple(**{label.value: value for label, value in check_change(given).items()})  # type: ignore[arg-type]
-    own = LabelOpinion.objects.filter(question=question, author=author)
-    before = own.filter(followed_by__isnull=True).first()
+    before = _newest(question, author)
     if before is not None and as_labels(before) == labels and row is None:
         return before
     return LabelOpinion.objects.create(
@@ -97,6 +96,30 @@ def _keep(
         wrote=row,
         follows=before,
     )
+
+
+@transaction.atomic
+def note_labels_shown(question: Question, *, acting_user: User) -> None:
+    """Keep that the labels of *question*, where they rest on another person's, were shown.
+
+    They are shown in the first labelling. What *acting_user* says of the item from now on is not
+    independent, also in the second labelling after a skip: an empty opinion keeps that. One that
+    was given before and counts stays as it is.
+    """
+    if not _saw_others(question, question.label_id, acting_user):
+        return
+    # As in ``give_opinion``: each opinion follows the one before.
+    Question.objects.select_for_update(of=("self",)).get(pk=question.pk)
+    before = _newest(question, acting_user)
+    if before is None or (before.is_empty and not before.seen_suggestion):
+        LabelOpinion.objects.create(
+            question=question, author=acting_user, seen_suggestion=True, follows=before
+        )
+
+
+def _newest(question: Question, author: User) -> LabelOpinion | None:
+    own = LabelOpinion.objects.filter(question=question, author=author)
+    return own.filter(followed_by__isnull=True).first()
 
 
 def _saw_others(question: Question, seen: int | None, user: User) -> bool:

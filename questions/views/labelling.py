@@ -47,7 +47,7 @@ from questions.selectors.opinions import (
     own_opinion,
     suggestion_for,
 )
-from questions.services.opinions import give_opinion, undo_opinion
+from questions.services.opinions import give_opinion, note_labels_shown, undo_opinion
 from questions.services.suggestions import import_suggestions
 
 FOLDER = "questions/labelling"
@@ -176,6 +176,8 @@ def _page(
     **state: Any,
 ) -> HttpResponse:
     context = _context(request, question, filters) | state
+    if not filters.second:
+        note_labels_shown(question, acting_user=request.user)
     if sent:
         chosen = {**context["choices"].chosen, **{k: v for k, v in sent.items() if v}}
         context |= {"choices": label_choices(chosen), "reason": sent.get("reason", "")}

@@ -24,6 +24,7 @@ from questions.selectors.labelling import (
     waiting,
 )
 from questions.selectors.labels import four_tuple, history_rows
+from questions.selectors.opinions import agreements
 from questions.services.opinions import give_opinion
 from questions.services.suggestions import import_suggestions
 from tests.conftest import logged_in
@@ -255,6 +256,26 @@ def test_the_second_labelling_shows_nothing_of_the_first(
     done = progress(Question.objects.all(), curator, second=True)
     assert (done.done, done.total) == (1, 1)
     assert not waiting(Question.objects.all(), other, second=True).exists()
+
+
+def test_who_skips_with_labels_of_another_in_sight_is_not_independent(
+    items: list[Question], curator: User, other: User
+) -> None:
+    for item in items[:2]:
+        give_opinion(item, {"difficulty": 4}, acting_user=other, sets_labels=True)
+    client, start = logged_in(curator), reverse("questions:labelling-next")
+    for query in ("", "?after=0"):
+        assert client.get(start + query, follow=True).context["choices"].chosen["difficulty"] == "4"
+    client.get(f"{start}?after={items[0].pk}&mode=second", follow=True)  # shows nothing of it
+    for item in items[:2]:
+        save(curator, item, "?mode=second")
+    given = LabelOpinion.objects.filter(author=curator).exclude(difficulty=None)
+    assert dict(given.values_list("question", "seen_suggestion")) == {
+        items[0].pk: True,
+        items[1].pk: False,
+    }
+    assert [pair.items for pair in agreements()] == [1]
+    assert LabelOpinion.objects.filter(author=curator, difficulty=None).count() == 1
 
 
 def test_agreement_and_differences_on_their_pages(
