@@ -19,11 +19,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from evaluations.marking.desk.services.slots import take
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import BlindAnswer, MarkingRound, Slot
-from evaluations.models.vocabulary import AnswerRole
+from evaluations.models.vocabulary import AnswerRole, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
 from gradeapp.audit import reads
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -34,6 +36,7 @@ from tests.evaluations.marking_world import (
     small_round,
     subjective_question,
 )
+from tests.factories import make_user
 from tests.test_blindness import CHANGING, HTMX, masked
 from tests.test_blindness_checks import disguise
 
@@ -266,3 +269,30 @@ def test_to_skip_asks_the_same_whatever_the_partner_did(
         worlds.append(said)
         transaction.savepoint_rollback(before)
     assert worlds == worlds[:1] * len(worlds)
+
+
+def test_a_helper_puts_a_third_mark_aside_as_any_other(clock: Clock) -> None:
+    """T011: by as many statements as a first or second mark that others left."""
+    people = [make_user(Role.TEACHER, f"t{n}") for n in range(4)]
+    helper = people[0]
+    made = small_round(people, 10, scheme=Scheme.THREE_AND_LEAD)
+    for slot in Slot.objects.filter(planned=helper):
+        give(slot.answer, helper, ["3", "3", "6"], now=clock.time - timedelta(minutes=60))
+    answer = next(one for one in answers_of(made) if not one.slots.filter(planned=helper).exists())
+    now, until, worlds = clock.time, clock.time + timedelta(minutes=30), []
+    # The first time what is fixed is read, such as the questions of the round.
+    for kind in (SlotKind.FIRST, SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD):
+        before = transaction.savepoint()
+        for slot, points in zip(answer.slots.order_by("kind"), ("0", "3"), strict=True):
+            if slot.kind != kind:
+                marked = now - timedelta(minutes=60)
+                give(answer, slot.planned, [points, points, points], now=marked)
+            else:
+                Slot.objects.filter(pk=slot.pk).update(skipped_at=now - timedelta(minutes=50))
+        assert take(answer.slots.get(kind=kind).pk, helper, until=until, now=now)
+        skip = f"/marking/responses/{answer.public_id}/skip/"
+        client, asked = logged_in(helper), (skip, f"/marking/rounds/{made.public_id}/next/")
+        worlds.append([told(client, method="POST", path=path, count=True) for path in asked])
+        transaction.savepoint_rollback(before)
+    assert worlds[1][0][0] == 302
+    assert worlds[1:] == worlds[1:2] * 3
