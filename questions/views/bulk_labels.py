@@ -15,12 +15,12 @@ from django.views.decorators.http import require_POST, require_safe
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput, NotFound
-from questions.forms.filters import QuestionFilter
 from questions.forms.labels import BulkLabelForm
 from questions.models import LabelBatch
-from questions.selectors.bank import by_place, shown_rows
+from questions.selectors.bank import shown_rows
 from questions.selectors.labels import bulk_change, bulk_changes, changed_rows, kept_questions
 from questions.services import bulk_labels as services
+from questions.views.bank import filtered
 
 PAGE = 50
 SHOWN = 20
@@ -50,9 +50,9 @@ def wish(request: MemberRequest) -> Wish:
 
 
 def _keys(data: QueryDict, query: str) -> list[int]:
-    """The whole result of *query*, or the questions that were ticked."""
+    """The whole result of *query*, or the questions that were ticked; refuses no such filter."""
     if data.get("whole"):
-        return list(QuestionFilter(QueryDict(query), by_place()).qs.values_list("pk", flat=True))
+        return list(filtered(QueryDict(query))[0].values_list("pk", flat=True))
     ticked = [*data.getlist("question"), *data.get("questions", "").split(",")]
     numbers = [int(key) for key in ticked if key.isascii() and key.isdigit() and len(key) < 19]
     if len(numbers) > MOST:

@@ -75,6 +75,27 @@ def test_the_whole_result_is_what_the_filters_choose(
     assert keys == {question.pk for question in questions[:6]}
 
 
+@pytest.mark.parametrize("query", ["dataset=nonexistent", "year=1800", "foo=1"])
+@pytest.mark.parametrize("address", [PREVIEW, APPLY])
+def test_the_whole_result_of_no_such_filter_is_refused(
+    questions: list[Question], curator: User, address: str, query: str
+) -> None:
+    """It is not the whole bank."""
+    before = labels()
+    sent = {"whole": "1", "query": query, "difficulty": "3", "changing": "7", "reason": "x"}
+    answer = logged_in(curator).post(address, sent)
+    assert answer.status_code == 400
+    name = query.partition("=")[0]
+    assert any(
+        sentence in answer.text
+        for sentence in (
+            f"The filter {name} has no such value.",
+            f"There is no parameter called {name}.",
+        )
+    )
+    assert (labels(), LabelBatch.objects.exists()) == (before, False)
+
+
 def test_a_label_can_be_taken_away(questions: list[Question], curator: User) -> None:
     sent = {"question": [questions[0].pk], "difficulty": "-", "changing": "1", "reason": "误标"}
     logged_in(curator).post(APPLY, sent)
