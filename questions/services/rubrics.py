@@ -13,6 +13,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.locking import locked
 from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.common.strict_json import JsonRefusal
 from questions.models import Dataset, Question, Rubric
@@ -58,15 +59,15 @@ def draft_rubric(
     cannot be stored or read is refused: BadInput with one sentence. Raises Conflict if a version
     that says something else came after *seen*.
     """
-    locked = _locked([question.pk])[question.pk]
-    _check_seen(locked, rubric, seen)
-    if sentence := _why_not(locked, rubric, finished=False):
+    held = _locked([question.pk])[question.pk]
+    _check_seen(held, rubric, seen)
+    if sentence := _why_not(held, rubric, finished=False):
         raise BadInput(sentence, code="bad_rubric")
-    wanted = {locked.pk: in_order(rubric)}
+    wanted = {held.pk: in_order(rubric)}
     made = add_versions(wanted, Origin(source, acting_user.pk, model_name=model_name))
-    if locked.pk not in made:
-        return newest_versions([locked.pk])[locked.pk]
-    version = made[locked.pk]
+    if held.pk not in made:
+        return newest_versions([held.pk])[held.pk]
+    version = made[held.pk]
     detail = {"question": str(question.public_id), "version": version.version}
     record(Tag.RUBRIC_DRAFTED, version, actor=acting_user, source=source_name(version), **detail)
     return version
@@ -178,8 +179,8 @@ def _items(rubrics: Sequence[RubricFor]) -> Mapping[tuple[str, str, str], Questi
         external_id__in={one.external_id for one in rubrics},
     ).values_list("task__dataset__slug", "task__slug", "external_id", "pk")
     keys = {(dataset, task, external_id): pk for dataset, task, external_id, pk in named}
-    locked = _locked([keys[one.item] for one in rubrics if one.item in keys])
-    return {item: locked[pk] for item, pk in keys.items() if pk in locked}
+    held = _locked([keys[one.item] for one in rubrics if one.item in keys])
+    return {item: held[pk] for item, pk in keys.items() if pk in held}
 
 
 def _locked(questions: Sequence[int]) -> dict[int, Question]:
@@ -248,8 +249,9 @@ def proposal_for(question: Question) -> Proposal | None:
 @transaction.atomic
 def propose_drafts(dataset: Dataset, *, acting_user: User) -> ProposedDrafts:
     """A draft for each item of *dataset* that has no rubric and whose marks add up."""
+    # Like imports: the dataset, then its questions. A draft of one question locks that alone.
     Dataset.objects.select_for_update().get(pk=dataset.pk)
-    items = list(without_rubric(dataset.slug))
+    items = list(locked(without_rubric(dataset.slug)))
     proposals = {question.pk: proposal_for(question) for question in items}
     wanted = {
         question: proposal.rubric

@@ -8,11 +8,16 @@ from django.utils import timezone
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import BadInput, Conflict
-from questions.models import Question
+from questions.models import Question, Rubric
 from questions.rules.vocabulary import QuestionType
 from questions.services.bulk_labels import apply, undo
 from questions.services.labels import set_labels
-from questions.services.rubrics import accept_rubric, draft_rubric
+from questions.services.rubrics import (
+    accept_rubric,
+    draft_rubric,
+    propose_draft,
+    propose_drafts,
+)
 from tests.factories import make_question, make_task, make_user
 from tests.questions.label_world import MECHANICS, make_knowledge, shown
 from tests.questions.test_rubric_services import CAPPED, PLAIN
@@ -87,3 +92,20 @@ def test_an_older_rubric_does_not_take_the_place_of_a_newer_one(curator: User) -
     assert refused.code == "overtaken"
     question.refresh_from_db()
     assert question.rubric == second
+
+
+@pytest.mark.parametrize("whole_first", [True, False])
+def test_drafts_of_a_dataset_and_of_one_question_wait_for_each_other(
+    curator: User, whole_first: bool
+) -> None:
+    task = make_task(question_type=QuestionType.OPEN_ENDED)
+    key = {"marks": ("5",), "reference_answer": "列方程（2分）\n求得结果（3分）"}
+    one, other = (make_question(task, **key) for _ in range(2))
+    by = {"acting_user": curator}
+    whole, single = (
+        lambda: propose_drafts(task.dataset, **by),
+        lambda: propose_draft(one, **by),
+    )
+    after(whole, single) if whole_first else after(single, whole)
+    made = Rubric.objects.order_by("pk").values_list("question", "version")
+    assert sorted(made) == [(one.pk, 1), (other.pk, 1)]
