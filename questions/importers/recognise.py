@@ -13,6 +13,13 @@ HEAD_BYTES = 1 << 16
 INNER_FOLDERS = frozenset({"Data", "v1", "images"})
 AGIEVAL_KEYS = {"question", "options", "label"}
 OWN_KEYS = {"dataset", "task"}
+# How the names of the files end that each reader needs.
+FILE_NAMES = {
+    "gaokao-bench": ".json",
+    "agieval": ".jsonl",
+    "agibench": "datasets.json",
+    "jsonl": ".jsonl",
+}
 
 
 def source_root(folder: Path) -> Path:
@@ -61,7 +68,8 @@ def data_files(folder: Path, source: str) -> list[Path]:
     if source == "agibench":
         return sorted(folder.glob("datasets.json"))
     if source == "agieval":
-        return _files(folder, "*.jsonl") + _files(folder, "*.csv")
+        tasks = _files(folder, "*.jsonl")
+        return tasks + _files(folder, "*.csv") if tasks else []
     data = folder / "Data"
     return sorted((data if data.is_dir() else folder).rglob("*.json"))
 

@@ -178,6 +178,8 @@ class UploadLog(ImportLog):
         )
 
     def _named(self, name: str) -> str:
+        # A reader that finds no file names its folder: people know what they uploaded.
+        name = self._upload.source if name == self._upload.folder else name
         return (self._prefix + name)[-SOURCE_LENGTH:]
 
 

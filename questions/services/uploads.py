@@ -31,11 +31,10 @@ from questions.importers.archive import (
     plain_path,
     unpack_isolated,
 )
-from questions.importers.recognise import recognised, roots, source_root
+from questions.importers.recognise import FILE_NAMES, data_files, recognised, roots, source_root
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus
 from questions.services.import_log import SOURCE_LENGTH
-from questions.services.imports import READERS
 
 logger = logging.getLogger(__name__)
 
@@ -99,18 +98,26 @@ def folder_of(batch: ImportBatch) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class UploadKind:
-    """What is uploaded: how its files are recognised, and the readers that there are."""
+    """What is uploaded: the readers that there are, and how it is found out which fits.
+
+    *readers* say how the names of their files end; *files* are those that a reader goes through.
+    """
 
     kind: str
-    readers: Collection[str]
+    readers: Mapping[str, str]
     recognise: Callable[[Path], str]
+    files: Callable[[Path, str], Collection[Path]]
 
 
 def _recognised_questions(folder: Path) -> str:
     return recognised(source_root(folder)) or recognised(roots(folder)[0])
 
 
-QUESTIONS = UploadKind("questions", tuple(READERS), _recognised_questions)
+def _question_files(folder: Path, reader: str) -> list[Path]:
+    return [file for root in roots(folder) for file in data_files(root, reader)]
+
+
+QUESTIONS = UploadKind("questions", FILE_NAMES, _recognised_questions, _question_files)
 
 
 def take_upload(
@@ -155,8 +162,18 @@ def _taken(
         if reader not in kind.readers:
             raise ArchiveRefusal("not_recognised")
         names = ", ".join(str(upload.name) for upload in uploads)
+        batch.source = names if len(names) <= SOURCE_LENGTH else names[: SOURCE_LENGTH - 1] + "…"
+        if not kind.files(folder, reader):
+            raise BadInput(
+                _(
+                    "This source reads nothing of “%(name)s”. It reads files whose names end "
+                    "in %(ending)s."
+                )
+                % {"name": batch.source, "ending": kind.readers[reader]},
+                code="nothing_for_source",
+            )
         batch.reader, batch.folder = reader, name
-        return _queue(batch, names)
+        return _queue(batch)
     except ArchiveRefusal as refusal:
         delete_folder(folder)
         raise refused_archive(refusal) from None
@@ -177,8 +194,7 @@ def refused_archive(refusal: ArchiveRefusal) -> BadInput:
 
 
 @transaction.atomic
-def _queue(batch: ImportBatch, names: str) -> ImportBatch:
-    batch.source = names if len(names) <= SOURCE_LENGTH else names[: SOURCE_LENGTH - 1] + "…"
+def _queue(batch: ImportBatch) -> ImportBatch:
     batch.status = ImportStatus.QUEUED
     batch.save()
     tag = Tag.QUESTIONS_UPLOADED if batch.kind == QUESTIONS.kind else Tag.ANSWERS_UPLOADED

@@ -140,6 +140,37 @@ def test_a_chosen_source_is_not_doubted(curator: User, var: Path) -> None:
     assert [problem.code for problem in batch.problems.all()] == ["missing_key"]
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "ending"),
+    [
+        ("a.json", "jsonl", ".jsonl"),
+        ("a.csv", "jsonl", ".jsonl"),
+        ("a.csv", "agieval", ".jsonl"),
+        ("a.jsonl", "gaokao-bench", ".json"),
+        ("a.json", "agibench", "datasets.json"),
+    ],
+)
+def test_what_the_chosen_source_never_reads_is_refused_by_its_name(
+    curator: User, var: Path, name: str, source: str, ending: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        taken(curator, (name, lines(1, 1)), source=source)
+    assert refused.value.code == "nothing_for_source"
+    assert f"“{name}”" in str(refused.value)
+    assert str(refused.value).endswith(f" {ending}.")
+    assert left_in(var) == []
+    assert not ImportBatch.objects.exists()
+
+
+def test_a_reader_that_finds_no_file_names_what_was_uploaded(curator: User, var: Path) -> None:
+    """Not the folder of the server where it lies."""
+    content = zip_of({"deep/down/a.jsonl": lines(1, 1), "more/b.csv": b"a,b"})
+    batch = worked(taken(curator, ("exam.zip", content), source="agieval"))
+    problem = batch.problems.get()
+    assert (problem.file, problem.code) == ("exam.zip", "no_files")
+    assert [file.name for file in batch.files.all()] == ["exam.zip"]
+
+
 def test_a_stop_leaves_whole_files_and_goes_on_later(
     curator: User, var: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

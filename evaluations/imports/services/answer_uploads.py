@@ -17,7 +17,6 @@ from django.utils.translation import gettext as _
 from evaluations.imports.rules.jsonl_answers import MAX_REPEAT
 from evaluations.imports.services.answer_imports import (
     ADDED,
-    SOURCES,
     DryRun,
     check_asked,
     check_model,
@@ -33,7 +32,11 @@ from questions.services.import_log import UploadLog
 from questions.services.uploads import Upload, UploadKind, folder_of, take_upload
 
 JSONL, CSV, GAOKAO_BENCH = "jsonl", "csv", "gaokao-bench"
-SUFFIXES = {JSONL: "*.jsonl", CSV: "*.csv", GAOKAO_BENCH: "*.json"}
+SUFFIXES = {JSONL: ".jsonl", CSV: ".csv", GAOKAO_BENCH: ".json"}
+
+
+def _files(folder: Path, source: str) -> list[Path]:
+    return sorted(folder.rglob(f"*{SUFFIXES[source]}"))
 
 
 def _recognised(folder: Path) -> str:
@@ -41,7 +44,7 @@ def _recognised(folder: Path) -> str:
     return next((one for one in (JSONL, CSV) if _files(folder, one)), GAOKAO_BENCH)
 
 
-ANSWERS = UploadKind("answers", SOURCES, _recognised)
+ANSWERS = UploadKind("answers", SUFFIXES, _recognised, _files)
 
 
 def take_answers(
@@ -127,7 +130,3 @@ def _read_all(batch: ImportBatch, clock: Clock) -> None:
                 raise
         if log.stopped:
             raise Stopped
-
-
-def _files(folder: Path, source: str) -> list[Path]:
-    return sorted(folder.rglob(SUFFIXES[source]))
