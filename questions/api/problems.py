@@ -31,7 +31,7 @@ class DecisionSerializer(serializers.ModelSerializer[ItemDecision]):
 
     class Meta:
         model = ItemDecision
-        fields = ["decision", "reason", "author", "revision", "created_at"]
+        fields = ["id", "decision", "reason", "author", "revision", "created_at"]
 
 
 class ProblemSerializer(serializers.ModelSerializer[ItemProblem]):
@@ -70,12 +70,16 @@ class RepairSerializer(serializers.Serializer[Any]):
 
 
 class DecideSerializer(serializers.Serializer[Any]):
-    """keep, repair or exclude; ``seen`` is the number of the revision that you looked at."""
+    """keep, repair or exclude; ``seen`` is the number of the revision that you looked at.
+
+    ``seen_decision`` is the id of the newest decision that you looked at, 0 where there was none.
+    """
 
     decision = serializers.ChoiceField(choices=Decision.choices())
     reason = serializers.CharField(max_length=200)
     repair = RepairSerializer(required=False)
     seen = api_fields.IntegerField(required=False)
+    seen_decision = api_fields.IntegerField(required=False, min_value=0)
 
 
 class ProblemListAPI(DeclaredFilters, generics.ListAPIView[ItemProblem]):
@@ -109,6 +113,7 @@ class DecideAPI(APIView):
             acting_user=request.user,
             repair=repair_of(request, form.get("repair")),
             seen=revision_seen(problem, form.get("seen")),
+            seen_decision=form.get("seen_decision"),
         )
         return Answer(DecisionSerializer(made).data, status=status.HTTP_201_CREATED)
 

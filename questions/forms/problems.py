@@ -110,6 +110,7 @@ class DecisionForm(forms.Form):
     decision = forms.ChoiceField(widget=forms.RadioSelect)
     reason = forms.CharField(max_length=200, label=_("Reason"))
     seen = number_fields.IntegerField(widget=forms.HiddenInput)
+    seen_decision = number_fields.IntegerField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, revision: QuestionRevision, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -141,8 +142,9 @@ class DecisionForm(forms.Form):
             **texts,
         )
 
-    def moved_to(self, revision: QuestionRevision) -> DecisionForm:
-        """Return the form as it was sent, valid, over *revision*, which its sender has not seen.
+    def moved_to(self, revision: QuestionRevision, decision: int) -> DecisionForm:
+        """Return the form as it was sent, valid, over *revision* and the *decision* that counts
+        (0 for none), of which its sender has not seen one.
 
         What differs from the revision that they saw stays; the rest is that of *revision*, so that
         nothing that somebody else repaired is undone by a field that nobody touched.
@@ -151,7 +153,7 @@ class DecisionForm(forms.Form):
         seen = rows.filter(pk=self.cleaned_data["seen"]).first()
         before = {name: value for name, _field, value in _contents(seen)} if seen else {}
         data = self.data.copy()
-        data["seen"] = str(revision.pk)
+        data["seen"], data["seen_decision"] = str(revision.pk), str(decision)
         for name, _field, value in _contents(revision):
             if self.cleaned_data.get(name) == before.get(name):
                 data[name] = value

@@ -54,25 +54,38 @@ def decide(
     acting_user: User,
     repair: Repair | None = None,
     seen: int | None = None,
+    seen_decision: int | None = None,
 ) -> ItemDecision:
     """Write what *acting_user* decides about *problem*; from now on it counts.
 
     A repair makes one more revision, which remembers the published key; keeping an
     item after a repair brings the revision back in which the problem was found.
     The item's status follows at once, and so does that of items that it was
-    compared with. *seen* is the revision the person looked at: Conflict is raised
-    when the item has another one now. Raises BadInput without a reason, for a
-    repair that changes nothing or cannot be scored, and for a repair's contents
+    compared with. *seen* is the revision the person looked at, *seen_decision* the
+    decision that counted then, 0 for none; None does not compare. Conflict is raised
+    when the item has another revision now, or another decision counts; but the same
+    decision, sent again, is the one that was made. Raises BadInput without a reason,
+    for a repair that changes nothing or cannot be scored, and for a repair's contents
     beside another decision.
     """
-    question = Question.objects.select_for_update(of=("self",)).get(pk=problem.question_id)
+    question = _locked(problem)
     assert question.current_id is not None  # a problem is one of a revision
+    reason = check_reason(reason)
+    counting = ItemDecision.objects.filter(counts_for=problem).first()
+    moved = seen_decision is not None and seen_decision != (counting.pk if counting else 0)
+    asked = (acting_user, decision, reason)
+    if moved and counting is not None and _repeats(counting, question, asked, repair):
+        return counting
     if seen is not None and seen != question.current_id:
         raise Conflict(
             _("The question has changed in the meantime. Review it again."),
             code="changed_meanwhile",
         )
-    reason = check_reason(reason)
+    if moved:
+        raise Conflict(
+            _("This problem was decided in the meantime. Review it again."),
+            code="changed_meanwhile",
+        )
     if not reason:
         raise BadInput(_("Enter a reason. It is stored with the decision."), code="no_reason")
     repaired = _revision_for(problem, question, decision, repair, reason, acting_user)
@@ -86,6 +99,28 @@ def decide(
         update_status([question.pk])
     record(Tag.ITEM_DECIDED, made, actor=acting_user, problem=problem.pk, decision=decision.value)
     return made
+
+
+def _locked(problem: ItemProblem) -> Question:
+    """The question of *problem*, locked with the one it is compared with: both may be decided."""
+    pair = [problem.question_id, *([problem.other.question_id] if problem.other else [])]
+    rows = Question.objects.select_for_update(of=("self",)).filter(pk__in=pair)
+    return {row.pk: row for row in rows.order_by("pk")}[problem.question_id]
+
+
+def _repeats(
+    made: ItemDecision,
+    question: Question,
+    asked: tuple[User, Decision, str],
+    repair: Repair | None,
+) -> bool:
+    """Whether *made* is by the same author and says what is asked for, its reason too."""
+    if (made.author, made.decision, made.reason) != asked:
+        return False
+    if made.decision != Decision.REPAIR or repair is None:
+        return repair is None
+    current = QuestionRevision.objects.get(current_of=question)
+    return made.repaired == current and _with(current, repair) == _content(current)
 
 
 def _add(
@@ -133,7 +168,17 @@ def _content(revision: QuestionRevision) -> dict[str, object]:
 
 def _repaired(current: QuestionRevision, repair: Repair) -> dict[str, object]:
     """The whole content after *repair*; refuses what could not be asked or scored."""
-    content = _content(current)
+    content = _with(current, repair)
+    if content == _content(current):
+        raise BadInput(
+            _("The repair changes nothing. Choose “Keep as it is” instead."), code="no_change"
+        )
+    _check_content(current, content)
+    return content
+
+
+def _with(current: QuestionRevision, repair: Repair) -> dict[str, object]:
+    """The whole content after *repair*."""
     given: dict[str, object] = {
         name: getattr(repair, name) for name in TEXTS if getattr(repair, name) is not None
     }
@@ -141,13 +186,7 @@ def _repaired(current: QuestionRevision, repair: Repair) -> dict[str, object]:
         given["options"] = [text.strip() for text in repair.options]
     if repair.answer_key is not None:
         given["answer_key"] = ["".join(_key(current, key)) for key in repair.answer_key]
-    content |= given
-    if content == _content(current):
-        raise BadInput(
-            _("The repair changes nothing. Choose “Keep as it is” instead."), code="no_change"
-        )
-    _check_content(current, content)
-    return content
+    return _content(current) | given
 
 
 def _key(current: QuestionRevision, key: str) -> str:

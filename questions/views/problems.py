@@ -119,7 +119,8 @@ def problem_page(request: MemberRequest, pk: int) -> HttpResponse:
     problem = problem_whole(pk)
     if problem is None or problem.question.current is None:
         raise NotFound(_("There is no such problem."))
-    form = DecisionForm(problem.question.current, request.POST or None)
+    counting = {"seen_decision": problem.decision_id or 0}
+    form = DecisionForm(problem.question.current, request.POST or None, initial=counting)
     status = 0
     if request.method == "POST" and form.is_valid():
         after = neighbours(problem, request.GET)[1]
@@ -130,7 +131,8 @@ def problem_page(request: MemberRequest, pk: int) -> HttpResponse:
         except Conflict as refusal:
             status = refusal.status
             problem.question.refresh_from_db(fields=["current"])
-            form = form.moved_to(problem.question.current)
+            problem.refresh_from_db(fields=["decision"])
+            form = form.moved_to(problem.question.current, problem.decision_id or 0)
             form.add_error(None, str(refusal))
         else:
             messages.success(request, _("The decision was saved."))
@@ -149,6 +151,7 @@ def save_decision(problem: ItemProblem, form: DecisionForm, request: MemberReque
         acting_user=request.user,
         repair=form.repair(),
         seen=form.cleaned_data["seen"],
+        seen_decision=form.cleaned_data["seen_decision"],
     )
 
 

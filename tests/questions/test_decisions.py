@@ -144,6 +144,37 @@ def test_a_question_that_was_changed_meanwhile_is_looked_at_again(curator: User)
         decide(problem, EXCLUDE, "b", acting_user=curator, seen=seen)
 
 
+def test_a_decision_that_was_not_seen_is_not_overridden(curator: User, admin: User) -> None:
+    question, problem = doubtful()
+    first = decide(problem, EXCLUDE, "no right option", acting_user=curator, seen_decision=0)
+    with pytest.raises(Conflict, match="decided in the meantime"):
+        decide(problem, KEEP, "fine", acting_user=admin, seen_decision=0)
+    assert (status(question), problem.decisions.count()) == ("excluded", 1)
+    decide(problem, KEEP, "fine", acting_user=admin, seen_decision=first.pk)
+    assert status(question) == "active"
+    decide(problem, EXCLUDE, "again", acting_user=curator)
+    assert status(question) == "excluded", "who does not say what was seen is not compared"
+
+
+def test_the_same_decision_sent_again_is_one(curator: User) -> None:
+    """Also where it makes a revision, in both directions."""
+    _question, problem = doubtful()
+    revision, counting = problem.revision_id, 0
+    repair = Repair(answer_key=("d",))
+    for decision, contents in ((EXCLUDE, None), (REPAIR, repair), (KEEP, None)):
+        by = {"acting_user": curator, "repair": contents}
+        seen = {"seen": revision, "seen_decision": counting}
+        made, again = (decide(problem, decision, "so", **by, **seen) for _ in range(2))
+        assert made == again
+        counting, revision = made.pk, made.repaired_id or revision
+    assert problem.decisions.count() == 3
+    assert AuditEntry.objects.filter(tag="item.decided").count() == 3
+    other = Repair(answer_key=("A",))
+    decide(problem, REPAIR, "so", acting_user=curator, repair=repair, seen_decision=counting)
+    with pytest.raises(Conflict):
+        decide(problem, REPAIR, "so", acting_user=curator, repair=other, seen_decision=counting)
+
+
 def test_two_keys_of_one_question_are_settled_by_repairing_the_wrong_one(curator: User) -> None:
     right, wrong = same_question("one", "C"), same_question("two", "D")
     check_duplicates(make_dataset("one"))

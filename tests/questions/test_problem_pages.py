@@ -187,6 +187,32 @@ def test_a_repair_that_meets_another_keeps_what_was_typed(
     assert (now.answer_key, now.analysis) == (["A"], "Only two is even.")
 
 
+def test_a_decision_that_meets_another_keeps_what_was_typed(
+    bank: dict[str, ItemProblem], curator: User, admin: User
+) -> None:
+    problem = bank["bad"]
+    page = f"{LIST}{problem.pk}/"
+    first, second = logged_in(curator), logged_in(admin)
+    opened = [client.get(page).context["form"] for client in (first, second)]
+    excluded, kept = (
+        {field.html_name: field.value() or "" for field in form} | {"seen_decision": "0"}
+        for form in opened
+    )
+    assert 'name="seen_decision" value="0"' in second.get(page).text
+    excluded |= {"decision": "exclude", "reason": "no right option"}
+    for _ in range(2):  # a double click
+        assert first.post(page, excluded).status_code == 302
+    kept |= {"decision": "keep", "reason": "looks fine"}
+    answer = second.post(page, kept)
+    assert (answer.status_code, "decided in the meantime" in answer.text) == (409, True)
+    assert "no right option" in answer.text
+    assert 'value="looks fine"' in answer.text
+    assert (status(problem.question), ItemDecision.objects.count()) == ("excluded", 1)
+    shown = {field.html_name: field.value() or "" for field in answer.context["form"]}
+    assert second.post(page, shown).status_code == 302
+    assert status(problem.question) == "active"
+
+
 def test_both_versions_stand_side_by_side_with_their_differences(db: None, curator: User) -> None:
     one, two = same_question("one", "C"), same_question("two", "D")
     check_duplicates(make_dataset("one"))

@@ -9,8 +9,10 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question, Rubric
-from questions.rules.vocabulary import QuestionType
+from questions.rules.vocabulary import Decision, QuestionType
 from questions.services.bulk_labels import apply, undo
+from questions.services.decisions import decide
+from questions.services.gate import check_items
 from questions.services.labels import set_labels
 from questions.services.rubrics import (
     accept_rubric,
@@ -109,3 +111,24 @@ def test_drafts_of_a_dataset_and_of_one_question_wait_for_each_other(
     after(whole, single) if whole_first else after(single, whole)
     made = Rubric.objects.order_by("pk").values_list("question", "version")
     assert sorted(made) == [(one.pk, 1), (other.pk, 1)]
+
+
+def test_of_two_decisions_at_once_the_second_is_refused_or_the_same(
+    curator: User, admin: User
+) -> None:
+    question = make_question(key=("F",))
+    check_items([question.pk])
+    problem = question.problems.get()
+
+    def exclude() -> object:
+        by = {"acting_user": curator, "seen_decision": 0}
+        return decide(problem, Decision.EXCLUDE, "no right option", **by)
+
+    first = after(exclude, exclude)
+    assert problem.decisions.get() == first
+    other = after(
+        lambda: decide(problem, Decision.KEEP, "fine", acting_user=admin, seen_decision=first.pk),
+        lambda: decide(problem, Decision.KEEP, "so", acting_user=curator, seen_decision=first.pk),
+    )
+    assert isinstance(other, Conflict)
+    assert problem.decisions.count() == 2
