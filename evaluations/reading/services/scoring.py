@@ -86,16 +86,35 @@ def score_responses(
     iterator = iter(responses)
     while batch := list(islice(iterator, BATCH)):
         for policy in policies:
-            keys = answer_keys({response.revision_id for response in batch}, policy)
-            objective = {
-                response: key
-                for response in batch
-                if (key := keys.get(response.revision_id)) is not None
-            }
-            if policy is Policy.PUBLISHED:
-                objective = _by_published_rules(objective)
-            counts += _score_batch(objective, policy, patterns)
+            with transaction.atomic():
+                _hold(batch, policy)
+                keys = answer_keys({response.revision_id for response in batch}, policy)
+                objective = {
+                    response: key
+                    for response in batch
+                    if (key := keys.get(response.revision_id)) is not None
+                }
+                if policy is Policy.PUBLISHED:
+                    objective = _by_published_rules(objective)
+                counts += _score_batch(objective, policy, patterns)
     return counts
+
+
+def _hold(responses: Sequence[Response], policy: Policy) -> None:
+    """Lock *responses* until the transaction ends, and set which of their scores count by now.
+
+    Whoever scores one of them at the same time, after a person's check or with a repaired key, was
+    before and is seen, or comes after and counts.
+    """
+    names = [f"{Response.score_field(policy)}_id"]
+    if policy is Policy.STRICT:
+        names.append("rule_reading_id")
+    rows = Response.objects.filter(pk__in=[response.pk for response in responses]).order_by("pk")
+    held = rows.select_for_update(of=("self",), no_key=True).values_list("pk", *names)
+    now = {pk: values for pk, *values in held}
+    for response in responses:
+        for name, value in zip(names, now.get(response.pk, ()), strict=False):
+            setattr(response, name, value)
 
 
 def _by_published_rules(keys: Mapping[Response, AnswerKey]) -> dict[Response, AnswerKey]:
@@ -174,9 +193,8 @@ Stored = dict[int, dict[tuple[Any, ...], tuple[int, int]]]
 
 
 @collector_paused()
-@transaction.atomic
 def _score_batch(keys: Keys, policy: Policy, patterns: PatternSet) -> Counts:
-    """Score the responses in *keys* under one policy; point each to the score that counts.
+    """Score the held responses in *keys* under one policy; point each to the score that counts.
 
     A response whose present score has the present basis is passed over. Rows that
     another worker added first are used as they are.

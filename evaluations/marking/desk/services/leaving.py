@@ -45,13 +45,15 @@ def take_out(
     going on.
     """
     with transaction.atomic():
-        hold_rounds(
-            marking_round.answers.values_list("pk", flat=True)[:1]
-        )  # first, as a close does
-        seat = RoundTeacher.objects.select_for_update().filter(
-            round=marking_round, teacher=teacher, left_at=None, round__status__in=LIVE
-        )
-        if not seat.update(left_at=now, paused=True, paused_reason=""):
+        own = Slot.objects.filter(answer__round=marking_round)
+        held = own.filter(holder=teacher, marked=False)
+        hold_rounds(marking_round.answers.values_list("pk", flat=True)[:1])
+        # Before the slots, as a save does; those too whose windows end.
+        revisable = own.filter(holder=teacher, revisable_until__gt=now)
+        lock_answers(list((held | revisable).values_list("answer", flat=True)))
+        live = MarkingRound.objects.filter(pk=marking_round.pk, status__in=LIVE).exists()
+        seat = RoundTeacher.objects.filter(round=marking_round, teacher=teacher, left_at=None)
+        if not (live and seat.update(left_at=now, paused=True, paused_reason="")):
             if teacher == acting_user:
                 raise Conflict(_("You have already left this round."), code="left")
             raise Conflict(
@@ -59,10 +61,7 @@ def take_out(
                 code="left",
             )
         keep_what_waits(marking_round, teacher, now=now)
-        own = Slot.objects.filter(answer__round=marking_round)
         close_windows(own.filter(holder=teacher), now=now)
-        held = own.filter(holder=teacher, marked=False)
-        lock_answers(list(held.values_list("answer", flat=True)))  # first, as a save does
         note_shown([(slot, teacher.pk) for slot in held.select_related("answer__round")], now)
         # Put aside: a third mark that is not needed any more waits for nobody (``due_answers``).
         thirds = own.filter(Q(holder=teacher) | Q(planned=teacher), kind=SlotKind.THIRD)

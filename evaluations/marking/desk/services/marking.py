@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.selectors.desk import last_own_mark
@@ -76,7 +77,7 @@ def save_mark(
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
-    with transaction.atomic():
+    with _unless_used(key), transaction.atomic():
         slot = _held(slot, teacher)
         answer = slot.answer
         stored = standing(answer, key)
@@ -101,6 +102,21 @@ def save_mark(
     if earlier is None and not is_open:
         raise _not_open(answer.round)
     return _answer(earlier or mark, repeated=earlier is not None)
+
+
+@contextmanager
+def _unless_used(key: uuid.UUID) -> Iterator[None]:
+    """Raise BadInput where a save of another response stored *key* at the same moment."""
+    try:
+        yield
+    except IntegrityError:
+        if Mark.objects.filter(key=key).exists():
+            raise _key_used() from None
+        raise
+
+
+def _key_used() -> BadInput:
+    return BadInput(_("Use a new submission id for a new mark."), code="key_used")
 
 
 def last_marked(teacher: User, marking_round: MarkingRound, before: Slot | None) -> Slot:
@@ -163,7 +179,7 @@ def _earlier(
             # Marks were returned, and this one has another role now: the page counts anew.
             key = uuid.uuid5(key, f"slot {slot.pk}")
             return _earlier(key, given, slot, teacher, Mark.objects.filter(key=key).first())
-        raise BadInput(_("Use a new submission id for a new mark."), code="key_used")
+        raise _key_used()
     if same_content(stored, given):
         return stored, key, True
     own_key = uuid.uuid5(key, repr(given.as_draft()))

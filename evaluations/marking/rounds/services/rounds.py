@@ -66,10 +66,12 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
         if not marking_round.practice:
             pool = User.objects.filter(pools__in=marking_round.pool.filter(left_at=None))
             check_other_roles(pool)
-            refuse_who_knows(marking_round, [teacher.pk for teacher in pool])
         without = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer=None)
         ordinary = without.update(role=AnswerRole.ANSWER)
         slots = create_slots(marking_round)
+        if not marking_round.practice:
+            # At the end: until then pages of marks are still open to them.
+            refuse_who_knows(marking_round, [teacher.pk for teacher in pool])
         detail = {
             "responses": marking_round.answers.filter(role=AnswerRole.ANSWER).count(),
             "teachers": marking_round.pool.count(),
@@ -162,6 +164,8 @@ def add_teachers(
         )
         begun = locked.status != RoundStatus.PLANNED
         moved = share_out(marking_round, keys, now=now or timezone.now()) if begun else 0
+        # Again: to share out takes a while, in which pages of marks are still open to them.
+        _refuse_who_planned_or_looked(locked, teachers)
         detail = {"added": [str(teacher) for teacher in teachers], "responses": moved}
         record(Tag.ROUND_TEACHERS, marking_round, actor=acting_user, **detail)
     return moved

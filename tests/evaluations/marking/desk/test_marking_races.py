@@ -18,6 +18,7 @@ from django.db import connection
 
 from evaluations.marking.arbitration.services import arbitrate, claim_case
 from evaluations.marking.desk.services.drafts import write_draft
+from evaluations.marking.desk.services.leaving import take_out
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.passing import lose_passed, pass_by
 from evaluations.marking.desk.services.slot_order import Claimable, Half
@@ -29,7 +30,7 @@ from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
-from gradeapp.common.refusals import Conflict, NotFound, Refusal
+from gradeapp.common.refusals import BadInput, Conflict, NotFound, Refusal
 from tests.evaluations.marking_world import (
     NOW,
     answers_of,
@@ -41,6 +42,7 @@ from tests.evaluations.marking_world import (
 )
 from tests.factories import make_user
 from tests.faults.table import FaultRow
+from tests.waiting import after
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FULL = os.environ.get("GRADEAPP_FULL") == "yes"
@@ -112,6 +114,29 @@ def test_a_double_click_is_one_mark() -> None:
         assert isinstance(first, Mark)
         assert first == second
     assert Mark.objects.count() == AuditEntry.objects.filter(tag="mark.saved").count() == ROUNDS
+
+
+def test_one_key_for_two_responses_is_refused_for_the_second() -> None:
+    person, other = teachers(2)
+    one, two = answers_of(small_round([person, other], 2))
+    for answer in (one, two):
+        answer.slots.filter(kind=SlotKind.FIRST).update(planned=person)
+        answer.slots.filter(kind=SlotKind.SECOND).update(planned=other)
+    key, slots = uuid.uuid4(), [held_slot(answer, person) for answer in (one, two)]
+    refused = after(
+        lambda: save(slots[0], person, "111", key), lambda: save(slots[1], person, "111", key)
+    )
+    assert isinstance(refused, BadInput)
+    assert (refused.code, Mark.objects.count()) == ("key_used", 1)
+
+
+def test_those_who_leave_at_once_all_leave(lead: User) -> None:
+    people = teachers(5)
+    made = small_round(people, 5)
+    for person in people:
+        assert claim_next(person, round=made, now=NOW)
+    at_once(*[partial(take_out, made, one, acting_user=lead, now=NOW) for one in people[:4]])
+    assert made.pool.filter(left_at=NOW).count() == 4
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evaluations.facts.looks import record_view
 from evaluations.marking.desk.selectors.desk import own_progress
 from evaluations.marking.desk.selectors.queue import EmptyReason, why_empty
 from evaluations.marking.desk.services.marking import save_mark
@@ -21,6 +22,7 @@ from evaluations.marking.rounds.selectors.rounds import (
     round_progress,
     teacher_loads,
 )
+from evaluations.marking.rounds.services import rounds
 from evaluations.marking.rounds.services.marking_notes import write_marking_notes
 from evaluations.marking.rounds.services.rounds import (
     add_teachers,
@@ -386,3 +388,24 @@ def test_a_judge_is_told_only_where_the_round_says_so(
     assert notes_for_judge(elsewhere, now) is None
     MarkingRound.objects.filter(pk=made.pk).update(status=RoundStatus.PLANNED)
     assert notes_for_judge(answer.response, now) is None
+
+
+def test_who_looks_while_they_are_added_is_refused(
+    teacher: User,
+    other_teacher: User,
+    third_teacher: User,
+    lead: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """To share out takes a while, in which a page of marks is still open to them."""
+    made = small_round([teacher, other_teacher], 4)
+    real = rounds.share_out
+
+    def looking(*args: Any, **options: Any) -> int:
+        record_view(made, acting_user=third_teacher, page="response")
+        return real(*args, **options)
+
+    monkeypatch.setattr(rounds, "share_out", looking)
+    with pytest.raises(BadInput, match="has looked at responses or marks"):
+        add_teachers(made, [third_teacher], acting_user=lead)
+    assert not made.pool.filter(teacher=third_teacher).exists()
