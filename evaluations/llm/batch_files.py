@@ -30,10 +30,11 @@ NOT_BEGUN = frozenset({"batch_expired", "batch_cancelled"})
 
 @dataclass(frozen=True)
 class BatchLine:
-    """The reply to one request, or why there is none."""
+    """The reply to one request, or why there is none; *is_answer*: readable or not, it came."""
 
     custom_id: str
     result: ChatReply | ChatFailure
+    is_answer: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ def _read(line: bytes, now: datetime, mask: SecretMask) -> BatchLine:
     try:
         reply = read_reply(body.encode("utf-8", "replace"), request_id, mask)
     except ChatFailure as failure:
-        return BatchLine(custom_id, failure)
-    return BatchLine(custom_id, reply)
+        return BatchLine(custom_id, failure, is_answer=True)
+    return BatchLine(custom_id, reply, is_answer=True)
 
 
 def _failure(error: Mapping[str, Any], mask: SecretMask) -> ChatFailure:

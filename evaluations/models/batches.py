@@ -21,7 +21,8 @@ class Batch(models.Model):
     while it does a step, and stores each step: ``input_file`` is the endpoint's id of the uploaded
     file, ``remote_id`` that of the batch, which knows our ``public_id`` by its metadata.
     ``remote_state`` and ``remote_answered`` are what the endpoint said last, ``next_at`` is when a
-    worker looks again, later after each of ``failures`` in a row. ``error`` is what went wrong
+    worker looks again, later after each of ``failures`` in a row; ``refusals`` of these in a row
+    were refusals or short files, after which it is given up. ``error`` is what went wrong
     last, ``error_status`` the HTTP status with it. ``unanswered`` requests had no reply when it
     ended. ``taken_at`` is when somebody first took the file of one that people carry, or a worker
     asked to create it: from then on the endpoint may have it, unless it refused.
@@ -44,6 +45,7 @@ class Batch(models.Model):
     remote_state = models.CharField(max_length=40, blank=True)
     remote_answered = models.PositiveIntegerField(null=True)
     failures = models.PositiveSmallIntegerField(default=0, db_default=0)
+    refusals = models.PositiveSmallIntegerField(default=0, db_default=0)
     error = models.CharField(max_length=400, blank=True)
     error_status = models.PositiveSmallIntegerField(null=True)
     next_at = models.DateTimeField(null=True)

@@ -24,8 +24,7 @@ from gradeapp.audit.objects import note_reading
 from gradeapp.audit.reads import record_export
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_cells import BOM, cell
-from gradeapp.common.parameters import refuse_unknown
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.parameters import check_values, refuse_unknown
 
 PAGE = 50
 BEFORE = "before"
@@ -69,9 +68,7 @@ def export(request: MemberRequest) -> HttpResponseBase:
     """The chosen entries as CSV, sent while they are read. Raises BadInput for a wrong filter."""
     refuse_unknown(request.GET, TrailFilter)
     filters = TrailFilter(request.GET, queryset=selectors.entries())
-    if not filters.form.is_valid():
-        names = ", ".join(sorted(filters.form.errors))
-        raise BadInput(_("The filter %(names)s has no such value.") % {"names": names})
+    check_values(filters)
     chosen = {name: value for name, value in request.GET.items() if value}
     rows = filters.qs.filter(at__lte=timezone.now())
     if request.method == "GET":

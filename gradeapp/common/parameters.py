@@ -27,6 +27,13 @@ def refuse_unknown(
         raise BadInput(_("There is no parameter called %(names)s.") % {"names": ", ".join(unknown)})
 
 
+def check_values(filters: django_filters.FilterSet) -> None:
+    """Raise BadInput if *filters* were given a value that none of them has."""
+    if not filters.form.is_valid():
+        names = ", ".join(sorted(filters.form.errors))
+        raise BadInput(_("The filter %(names)s has no such value.") % {"names": names})
+
+
 class DeclaredFilters:
     """Mixin of API lists: a parameter that is in neither of these is refused."""
 

@@ -63,10 +63,10 @@ def decide(
     The item's status follows at once, and so does that of items that it was
     compared with. *seen* is the revision the person looked at, *seen_decision* the
     decision that counted then, 0 for none; None does not compare. Conflict is raised
-    when the item has another revision now, or another decision counts; but the same
-    decision, sent again, is the one that was made. Raises BadInput without a reason,
-    for a repair that changes nothing or cannot be scored, and for a repair's contents
-    beside another decision.
+    when the item has another revision now, another decision counts, or the problem is
+    gone; but the same decision, sent again, is the one that was made. Raises BadInput
+    without a reason, for a repair that changes nothing or cannot be scored, and for a
+    repair's contents beside another decision.
     """
     question = _locked(problem)
     assert question.current_id is not None  # a problem is one of a revision
@@ -102,10 +102,17 @@ def decide(
 
 
 def _locked(problem: ItemProblem) -> Question:
-    """The question of *problem*, locked with the one it is compared with: both may be decided."""
+    """The question of *problem*, locked with the one it is compared with: both may be decided.
+
+    Raises Conflict if the problem is gone by then.
+    """
     pair = [problem.question_id, *([problem.other.question_id] if problem.other else [])]
     rows = Question.objects.select_for_update(of=("self",)).filter(pk__in=pair)
-    return {row.pk: row for row in rows.order_by("pk")}[problem.question_id]
+    locked = {row.pk: row for row in rows.order_by("pk")}
+    if not ItemProblem.objects.filter(pk=problem.pk).exists():
+        ended = _("Another decision has ended this problem in the meantime. Nothing is left to do.")
+        raise Conflict(ended, code="problem_gone")
+    return locked[problem.question_id]
 
 
 def _repeats(

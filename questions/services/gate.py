@@ -60,6 +60,9 @@ def keep_findings(
     changes nothing; a finding that no longer holds is removed unless somebody has
     decided about it, and what a person decided stays.
     """
+    # Who decides about one of them meanwhile waits, or is waited for and seen.
+    held = Question.objects.filter(pk__in=checked).order_by("pk")
+    list(held.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
     rows = ItemProblem.objects.filter(code=code, revision__in=checked.values(), other=None)
     known = dict(rows.values_list("question", "pk"))
     ItemProblem.objects.bulk_create(

@@ -100,7 +100,7 @@ def ensure_taxonomy() -> dict[str, int]:
     known = _keys()
     if known.keys() >= SLUGS:
         return known
-    Knowledge.objects.bulk_create(
+    missing = (
         Knowledge(
             slug=category.slug,
             english=category.english,
@@ -110,8 +110,9 @@ def ensure_taxonomy() -> dict[str, int]:
         for category in TAXONOMY
         if category.slug not in known
     )
+    Knowledge.objects.bulk_create(missing, ignore_conflicts=True)  # others may make them too
     categories = _keys()
-    Knowledge.objects.bulk_create(
+    missing = (
         Knowledge(
             slug=subclass.slug,
             english=subclass.english,
@@ -123,6 +124,7 @@ def ensure_taxonomy() -> dict[str, int]:
         for subclass in category.subclasses
         if subclass.slug not in known
     )
+    Knowledge.objects.bulk_create(missing, ignore_conflicts=True)
     return _keys()
 
 

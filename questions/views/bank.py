@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.parameters import refuse_unknown
+from gradeapp.common.parameters import check_values, refuse_unknown
 from gradeapp.common.refusals import BadInput
 from questions.forms.filter_chips import chips, query_of
 from questions.forms.filters import QuestionFilter
@@ -115,9 +115,7 @@ def filtered(data: QueryDict) -> tuple[QuerySet[Question], dict[str, object]]:
     """
     refuse_unknown(data, QuestionFilter)
     filters = QuestionFilter(data, queryset=by_place())
-    if not filters.form.is_valid():
-        names = ", ".join(sorted(filters.form.errors))
-        raise BadInput(_("The filter %(names)s has no such value.") % {"names": names})
+    check_values(filters)
     return filters.qs, {key: value for key, value in data.items() if value and key != "page"}
 
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_cells import BOM, cell
-from gradeapp.common.parameters import refuse_unknown
+from gradeapp.common.parameters import check_values, refuse_unknown
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.forms.problems import DecisionForm, ProblemFilter
 from questions.models import ItemProblem, QuestionRevision
@@ -79,6 +79,7 @@ def export(request: MemberRequest) -> HttpResponse:
     """The list as CSV, by the same filters."""
     refuse_unknown(request.GET, ProblemFilter)
     filters = ProblemFilter(request.GET, queryset=problem_list())
+    check_values(filters)
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -130,9 +131,10 @@ def problem_page(request: MemberRequest, pk: int) -> HttpResponse:
             form.add_error(None, str(refusal))
         except Conflict as refusal:
             status = refusal.status
-            problem.question.refresh_from_db(fields=["current"])
-            problem.refresh_from_db(fields=["decision"])
-            form = form.moved_to(problem.question.current, problem.decision_id or 0)
+            if refusal.code != "problem_gone":
+                problem.question.refresh_from_db(fields=["current"])
+                problem.refresh_from_db(fields=["decision"])
+                form = form.moved_to(problem.question.current, problem.decision_id or 0)
             form.add_error(None, str(refusal))
         else:
             messages.success(request, _("The decision was saved."))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.db import transaction
+from django.urls import reverse
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -19,6 +20,8 @@ from questions.services.bank import store_records
 from questions.services.decisions import Repair, decide
 from questions.services.gate import check_duplicates, check_items
 from questions.services.import_checks import NewImages
+from questions.views import problems as problem_views
+from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question
 from tests.questions.test_gate_service import same_question, status
 
@@ -191,6 +194,27 @@ def test_excluding_one_of_two_leaves_the_other_without_a_rival(curator: User) ->
     assert (status(right), status(wrong)) == ("active", "excluded")
     decide(problem, KEEP, "not so sure", acting_user=curator)
     assert (status(right), status(wrong)) == ("quarantined", "active")
+
+
+def test_a_problem_that_another_decision_ended_is_no_fault(
+    curator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both pages were open; the other question was excluded."""
+    right, wrong = same_question("one", "C"), same_question("two", "D")
+    check_duplicates(make_dataset("one"))
+    problem = right.problems.get(code="conflicting_key")
+    client, page = logged_in(curator), reverse("questions:problem", args=[problem.pk])
+    sent = {"decision": "exclude", "reason": "typed", "seen": right.current_id}
+    decide(wrong.problems.get(code="conflicting_key"), EXCLUDE, "wrong key", acting_user=curator)
+    assert not ItemProblem.objects.filter(pk=problem.pk).exists()
+    with pytest.raises(Conflict, match="ended this problem in the meantime"):
+        decide(problem, EXCLUDE, "typed", acting_user=curator)
+    # It was there when the page asked.
+    monkeypatch.setattr(problem_views, "problem_whole", lambda _pk: problem)
+    answer = client.post(page, sent)
+    assert (answer.status_code, "typed" in answer.text) == (409, True)
+    assert "ended this problem in the meantime" in answer.text
+    assert status(right) == "active"
 
 
 def test_a_second_import_keeps_a_repair(curator: User) -> None:

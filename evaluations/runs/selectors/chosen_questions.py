@@ -19,7 +19,7 @@ from evaluations.runs.rules.question_choice import (
     drawn_over,
     spread,
 )
-from gradeapp.common.parameters import refuse_unknown
+from gradeapp.common.parameters import check_values, refuse_unknown
 from gradeapp.common.refusals import BadInput
 from questions.forms.filters import QuestionFilter
 from questions.models import Dataset, Question, Task
@@ -138,9 +138,7 @@ def _by_filters(rows: QuerySet[Question], query: str) -> QuerySet[Question]:
     data.pop("sort", None)  # a saved view may have an order; a run has its own
     refuse_unknown(data, QuestionFilter)
     filters = QuestionFilter(data, queryset=rows)
-    if not filters.form.is_valid():
-        names = ", ".join(sorted(filters.form.errors))
-        raise BadInput(_("The filter %(names)s has no such value.") % {"names": names})
+    check_values(filters)
     chosen: QuerySet[Question] = filters.qs
     return chosen
 

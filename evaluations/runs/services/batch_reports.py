@@ -25,7 +25,8 @@ class BatchReport:
     ``same`` counts replies that were stored before, ``ended`` those to requests that had ended
     without one, ``unknown`` those to requests that the run did not make. ``problems`` are
     sentences with the line they are about. ``calls`` are the keys of the attempts that the file has
-    replies to.
+    replies to; ``completed`` counts what the endpoint answered, readable or not, stored now or
+    before.
     """
 
     answered: int = 0
@@ -33,6 +34,7 @@ class BatchReport:
     same: int = 0
     ended: int = 0
     unknown: int = 0
+    completed: int = 0
     problems: list[str] = field(default_factory=list)
     calls: set[int] = field(default_factory=set)
 
@@ -55,8 +57,9 @@ class BatchReport:
             self.problem(words % {"id": one})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON, without the calls."""
-        return {name: value for name, value in vars(self).items() if name != "calls"}
+        """Return the report as JSON, without the calls and what is counted for the batch alone."""
+        left_out = ("calls", "completed")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
 
 def record_read(run: Run, report: BatchReport, acting_user: User | None) -> None:

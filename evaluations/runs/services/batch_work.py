@@ -56,14 +56,17 @@ NEEDS_A_PERSON = frozenset({K.AUTH, K.QUOTA, K.ADDRESS, K.CERTIFICATE, K.REDIREC
 REJECTED = frozenset({K.NOT_FOUND, K.BAD_REQUEST, K.CONTEXT_LENGTH, K.NO_IMAGES, K.OVERSIZE})
 # With these an endpoint says that it has not created a batch.
 REFUSED = frozenset(range(400, 500)) - {408, 409}
-# With these it refuses what was asked for; other faults pass by themselves.
-REFUSALS = REFUSED - {401, 402, 403, 425, 429}
 # So often in a row an endpoint may refuse to show a batch that it has, or send fewer replies
 # than it counts, before they are lost.
 MOST_MISSING = 5
 # What an endpoint said, and how much of it is kept.
 TEXTS = {"error": 400, "remote_state": 40}
+SHORT = "the file has fewer replies than the endpoint counts"
 BUDGETS = (PauseReason.BUDGET, PauseReason.STUDY_BUDGET, PauseReason.SPENDING_CAP)
+
+
+class ShortFileError(ChatFailure):
+    """The files have fewer replies than the endpoint counts."""
 
 
 class HoldLostError(Exception):
@@ -235,7 +238,7 @@ class BatchWork:
         if found.is_over:
             self.read(found)
         else:
-            self.keep(failures=0, error="", error_status=None)
+            self.keep(failures=0, refusals=0, error="", error_status=None)
             age = self.clock() - self.batch.created_at
             self.wait(min(max(age / 10, SOONEST), LATEST))
 
@@ -308,17 +311,16 @@ class BatchWork:
                 self.keep(remote_state=found.state)
                 store_lines(self.run, bounded_lines(file), report, mask)
         record_read(self.run, report, None)
-        self.batch.refresh_from_db(fields=["answered"])
-        fewer = (found.answered or 0) > self.batch.answered
-        if fewer and self.batch.failures < MOST_MISSING:
-            raise ChatFailure(K.MALFORMED, "the file has fewer replies than the endpoint counts")
+        fewer = (found.answered or 0) > report.completed
+        if fewer and self.batch.refusals < MOST_MISSING:
+            raise ShortFileError(K.MALFORMED, SHORT)
         if found.state == COMPLETED or fewer:
             failure = lost("the endpoint sent no reply to this request of a batch")
         else:
             failure = not_begun(f"the batch ended as {found.state}")
         rejected = found.state == FAILED
         at_our_wish = not rejected and self.batch.cancel_asked_at is not None
-        if not (self.batch.answered or self.unwanted or at_our_wish):
+        if not (report.completed or self.unwanted or at_our_wish):
             # Sent again, the requests would come back in the same way.
             pause(self.run, PauseReason.BATCH_REJECTED)
         self.end(BatchState.FAILED if rejected else BatchState.READ, failure, found.text)
@@ -327,7 +329,7 @@ class BatchWork:
         """End the batch as *state*; what has no reply fails by *failure*."""
         release_rest(self.batch, failure)
         ended = {"state": state, "ended_at": self.clock(), "next_at": None}
-        self.keep(**ended, failures=0, error=text, error_status=None)
+        self.keep(**ended, failures=0, refusals=0, error=text, error_status=None)
         finalize(self.run.pk, self.clock())
 
     def wait(self, time: timedelta) -> None:
@@ -338,8 +340,9 @@ class BatchWork:
         """Try again later, or let the run wait for a person, after *failure* of a step."""
         batch, kind = self.batch, failure.kind
         said = {"error": failure.text or failure.kind, "error_status": failure.http_status}
-        refused = batch.failures if batch.error_status in REFUSALS else 0  # in a row
-        missing = batch.remote_id and refused < MOST_MISSING
+        refused = kind in REJECTED or isinstance(failure, ShortFileError)
+        refusals = batch.refusals + 1 if refused else 0
+        missing = batch.remote_id and refusals <= MOST_MISSING
         if kind in NEEDS_A_PERSON:
             self.keep(next_at=self.clock() + LATEST, **said)
             pause_for_failure(self.run, failure, self.clock())
@@ -356,8 +359,8 @@ class BatchWork:
             if batch.input_file and not batch.remote_id:
                 wait = max(wait, UNSURE)
             wait = max(wait, timedelta(seconds=failure.retry_after or 0))
-            failures = refused + 1 if kind in REJECTED else batch.failures + 1
-            self.keep(next_at=self.clock() + wait, failures=failures, **said)
+            counts = {"failures": batch.failures + 1, "refusals": refusals}
+            self.keep(next_at=self.clock() + wait, **counts, **said)
 
     def cannot_send(self, refusal: Refusal) -> None:
         """Let the run wait for a person: without a key, at a forbidden address, or changed."""

@@ -57,6 +57,7 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.leases import Lease
+from gradeapp.common.locking import locked
 from gradeapp.common.masking import SecretMask
 from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.common.storable import storable
@@ -279,6 +280,7 @@ def store_lines(
             report.problem(words % {"id": line.custom_id[:80]})
         else:
             seen.add(key)
+            report.completed += line.is_answer
             waiting.append(CallResult(key, line.result, 0.0))
             if len(waiting) >= TOGETHER:
                 _store(run, waiting, report)
@@ -303,8 +305,7 @@ def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
     breaker = Breaker(random=random, limits=NO_OUTAGE)
     with transaction.atomic():
         # The same file may come several times at once: the first one alone stores and counts it.
-        jobs = Job.objects.filter(attempts__in=list(results), run=run).order_by("pk")
-        list(jobs.select_for_update(of=("self",)).values_list("pk", flat=True))
+        list(locked(Job.objects.filter(attempts__in=list(results), run=run)).values_list("pk"))
         owners = dict(found.values_list("pk", "job__lease_owner"))
         open_ones = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
         open_keys = set(found.filter(status__in=open_ones).values_list("pk", flat=True))
@@ -315,21 +316,21 @@ def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
         fresh = [results[key] for key in sorted(open_keys)]
         stored = store_each(fresh, now=database_now(), random=random, breaker=breaker)
         replied = set(answered.all()) - same
+        counts = Counter((owners[key], key in replied) for key in open_keys & current)
+        for (owner, is_answer), n in counts.items():
+            if owner.startswith("batch-") and owner[6:].isdigit():
+                name = "answered" if is_answer else "failed"
+                Batch.objects.filter(pk=int(owner[6:]), run=run).update(**{name: F(name) + n})
     report.calls.update(owners)
     report.same += len(same)
     report.answered += stored.answered
     report.failed += len(stored.failed)
-    ended = sorted(set(owners) - open_keys - same)
-    report.name_ended(custom_id(run.public_id, results[key].key) for key in ended)
+    for key in sorted(set(owners) - open_keys - same):
+        report.name_ended([custom_id(run.public_id, results[key].key)])
     process(run, stored.kept)
     for failure, _sent in stored.failed[:MOST_PROBLEMS]:
         words = _("Failed: %(why)s (%(text)s)")
         report.problem(words % {"why": error_words(failure.kind), "text": failure.text[:200]})
-    counts = Counter((owners[key], key in replied) for key in open_keys & current)
-    for (owner, is_answer), n in counts.items():
-        if owner.startswith("batch-") and owner[6:].isdigit():
-            name = "answered" if is_answer else "failed"
-            Batch.objects.filter(pk=int(owner[6:]), run=run).update(**{name: F(name) + n})
 
 
 def _close_answered(run: Run) -> None:
@@ -393,8 +394,6 @@ def release_rest(batch: Batch, failure: ChatFailure, **which: str) -> int:
 
 
 def look_soon(run: Run) -> None:
-    """Let a worker look at the batches of *run* at the endpoint at once, but not at those that were
-    perhaps created: the endpoint is given its time to list them.
-    """
+    """Let a worker look at the batches of *run* at once that are known to be at the endpoint."""
     waiting = Batch.objects.filter(run=run, state=BatchState.WAITING, by_api=True)
     waiting.exclude(remote_id="", taken_at__isnull=False).update(next_at=database_now())

@@ -23,6 +23,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit.reads import count_file, count_items
+from gradeapp.common.parameters import check_values
 from questions.selectors.bank import image_addresses
 
 SELECTS = ("dataset", "model", "condition", "outcome", "part")
@@ -64,6 +65,7 @@ def search_export(request: MemberRequest) -> HttpResponse | StreamingHttpRespons
     With ``messages=yes`` each line has the calls behind the response, word for word.
     """
     filters = SearchPageFilter(request.GET, queryset=reading.searchable())
+    check_values(filters)
     words, _before = _said(filters)
     note_responses_exported(request.GET.dict(), filters.scope(), acting_user=request.user)
     answer = StreamingHttpResponse(

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import RequestSettings, Sampling
 from evaluations.llm.budget import most_prompt_tokens
-from evaluations.models import Endpoint, Run
+from evaluations.models import Endpoint, LanguageModel, Run
 from evaluations.models.vocabulary import Asks, RunPurpose, RunStatus
 from evaluations.runs.kinds import Messages
 from evaluations.runs.rules.question_choice import spread
@@ -185,6 +185,9 @@ def start_suggesting(
 
     def plan() -> None:
         check_ready(wanted.endpoint, budget)
+        # Two who start at once must not pay for the same answers of a model.
+        model = wanted.endpoint.language_model_id
+        LanguageModel.objects.select_for_update(no_key=True).get(pk=model)
         items = items_to_ask(wanted)
         check_call_count(wanted.shown, len(items))
         ensure_taxonomy()

@@ -50,7 +50,7 @@ def queue_again(rows: QuerySet[Work], work: Work, now: datetime, **changes: Any)
     note_lost_workers(type(work), now)
     ended = rows.filter(pk=work.pk, status__in=GOES_ON)
     if not ended.update(worker="", **afresh(), **changes):
-        raise Conflict(_("This import cannot be resumed. Reload its page."))
+        raise Conflict(_("This cannot be resumed any more. Reload the page."))
 
 
 def afresh() -> dict[str, Any]:

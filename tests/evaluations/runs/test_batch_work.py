@@ -18,7 +18,7 @@ from evaluations.models import Attempt, Batch, Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
 from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
-from evaluations.runs.services import batch_work
+from evaluations.runs.services import batch_work, batches
 from evaluations.runs.services.batch_work import runs_with_batch_work, work_on_batches
 from evaluations.runs.services.batches import give_up, make_batches, read_replies
 from evaluations.runs.services.runs import pause_run, resume_run, stop_run
@@ -524,10 +524,12 @@ def test_one_refusal_after_an_outage_gives_up_no_batch(
     run = by_api(endpoint)
     server.batches.looks = 1
     look(run)
-    for status in (*[503] * batch_work.MOST_MISSING, 404, 503, 400):
+    outage = [503] * batch_work.MOST_MISSING
+    for status in (*outage, 404, *outage, 400, 409):
         server.batches.faults = [(status, {"error": {"message": "no"}})]
         look(run)
-    assert (run.status, Batch.objects.get().failures) == (RunStatus.RUNNING, 1)
+    batch = Batch.objects.get()
+    assert (run.status, batch.failures, batch.refusals) == (RunStatus.RUNNING, 13, 2)
     look(run, 3)
     done_once(run, server, 3)
 
@@ -543,13 +545,49 @@ def test_a_file_with_fewer_replies_than_are_counted_is_fetched_again(
     if isinstance(body, str):
         whole = server.batches.files[remote["output_file_id"]]
         body = whole[: len(whole) // 2]
+    for _time in range(batch_work.MOST_MISSING):  # an outage before it does not count
+        server.batches.faults = [(503, {"error": {"message": "busy"}})]
+        look(run)
     server.batches.faults = [(200, remote), (200, body)]
     look(run)
-    assert (run.status, Batch.objects.get().failures) == (RunStatus.RUNNING, 1)
+    assert (run.status, Batch.objects.get().refusals) == (RunStatus.RUNNING, 1)
     look(run)
     done_once(run, server, 3)
     assert len(server.batches.batches) == 1
     assert Batch.objects.get().failures == 0
+
+
+@pytest.mark.parametrize("why", ["unreadable", "stored"])
+def test_an_answer_that_cannot_be_read_or_was_stored_before_is_not_missing(
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    """A worker was killed after it stored the replies and before it counted them."""
+    run = by_api(endpoint)
+    look(run)
+    (remote,) = server.batches.batches
+    lines = server.batches.requests_of(remote)
+    server.batches.answered(remote, "cancelled", lines[:2], lines[:2])
+    output = remote["output_file_id"]
+    if why == "unreadable":
+        first, second = server.batches.files[output].splitlines(keepends=True)
+        reply = json.loads(first)
+        reply["response"]["body"]["choices"] = []
+        server.batches.files[output] = json.dumps(reply).encode() + b"\n" + second
+    else:
+        killed = dict.fromkeys(["process"], _killed)
+        with monkeypatch.context() as patched:
+            for name, function in killed.items():
+                patched.setattr(batches, name, function)
+            with pytest.raises(Killed):
+                look(run)
+    look(run)
+    batch = Batch.objects.get(pk=min(Batch.objects.values_list("pk", flat=True)))
+    assert (batch.state, batch.failures) == (BatchState.READ, 0)
+    assert run.status == RunStatus.RUNNING, "the third request goes out again, by itself"
+
+
+def _killed(*_args: Any, **_options: Any) -> None:
+    raise Killed
 
 
 def test_a_run_that_goes_on_before_its_batch_is_cancelled_waits_for_nobody(

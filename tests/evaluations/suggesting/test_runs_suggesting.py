@@ -28,7 +28,7 @@ from evaluations.suggesting.services.suggesting import (
     start_suggesting,
 )
 from gradeapp.accounts.models import User
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, Refusal
 from questions.models import Dataset, LabelOpinion, LabelRevision, Question, Rubric
 from questions.rules.vocabulary import ItemStatus, QuestionType
 from questions.selectors.bank import by_place
@@ -36,6 +36,7 @@ from questions.services.label_rows import ensure_taxonomy
 from tests.evaluations.run_world import worked as work
 from tests.factories import make_dataset, make_question, make_rubric, make_task
 from tests.scripted_server import Fault, ScriptedServer, named_fault
+from tests.waiting import after
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries")]
 LABELS = '{"ability_branch": "reasoning", "knowledge": "logical-judgment", "difficulty": 3}'
@@ -269,3 +270,16 @@ def test_the_estimate_is_a_bound_and_the_budget_holds(
     assert (run.status, run.pause_reason) == ("paused", "budget")
     spent = sum(Attempt.objects.filter(job__run=run).values_list("cost", flat=True))
     assert 0 < spent <= budget
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_start_at_once_one_pays(endpoint: Endpoint, admin: User) -> None:
+    """Before the labels have any rows, too."""
+    items(3)
+
+    def start() -> Run:
+        return start_suggesting(wanted(endpoint, shown=3), acting_user=admin)
+
+    refused = after(start, start)
+    assert isinstance(refused, Refusal)
+    assert Job.objects.count() == 3
