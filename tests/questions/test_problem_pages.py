@@ -273,3 +273,14 @@ def test_differences(one: str, other: str, left: str, right: str) -> None:
     shown = ["".join(f"[{t}]" if differs else t for t, differs in side) for side in pieces]
     assert shown == [left, right]
     assert ["".join(t for t, _ in side) for side in pieces] == [one, other]
+
+
+@pytest.mark.parametrize("address", ["/questions/problems/export/", "/runs/search/export/"])
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_a_file_of_a_filter_that_does_not_exist_is_refused(
+    admin: User, address: str, language: str
+) -> None:
+    """It held everything."""
+    answer = logged_in(admin).get(f"{address}?dataset=bogus", headers={"Accept-Language": language})
+    words = "The filter dataset has no such value" if language == "en" else "dataset"
+    assert (answer.status_code, words in answer.text) == (400, True)
