@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -48,11 +49,15 @@ class LabelPreview:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A bulk change before it is done: ``questions`` in all, ``changing`` of them, by label."""
+    """A bulk change before it is done: ``questions`` in all, ``changing`` of them, by label.
+
+    ``state`` is a digest of the items and of the rows of labels that they have now.
+    """
 
     questions: int
     changing: int
     labels: tuple[LabelPreview, ...]
+    state: str
 
 
 def preview(question_ids: Collection[int], change: Mapping[str, object]) -> Preview:
@@ -61,14 +66,21 @@ def preview(question_ids: Collection[int], change: Mapping[str, object]) -> Prev
     Raises BadInput for a change that ``apply`` would refuse.
     """
     labels = _checked(change)
-    tuples = [four_tuple(label) for _key, label in _current(question_ids)]
+    current = list(_current(question_ids))
+    tuples = [four_tuple(label) for _key, label in current]
     return Preview(
         questions=len(tuples),
         changing=sum(bool(now.differences(labels)) for now in tuples),
         labels=tuple(
             _preview(label, new, change[label.value], tuples) for label, new in labels.items()
         ),
+        state=_state(current),
     )
+
+
+def _state(current: Iterable[tuple[int, LabelRevision | None]]) -> str:
+    text = repr([(key, label.pk if label else 0) for key, label in current])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @transaction.atomic
@@ -79,19 +91,24 @@ def apply(
     acting_user: User,
     query: str = "",
     reason: str = "",
+    seen: str | None = None,
 ) -> LabelBatch:
     """Set the labels that *change* names on every item; items that have them already stay.
 
-    *query* are the filters by which the items were chosen. ``batch.revisions``
-    are the rows written, one for each item that changed. Raises BadInput for a
-    value that does not exist, and when no item would change.
+    *query* are the filters by which the items were chosen, *seen* the state of the preview, None
+    without one. ``batch.revisions`` are the rows written, one for each item that changed. Raises
+    BadInput for a value that does not exist, and when no item would change; Conflict where the
+    labels of an item are not those of the preview.
     """
     labels, reason = _checked(change), check_reason(reason)
+    current = list(_current(question_ids, lock=True))
+    if seen not in (None, _state(current)):
+        raise Conflict(_("Labels have changed since the preview."), code="moved")
     batch = LabelBatch.objects.create(
         author=acting_user, change=dict(change), query=query[:LONGEST_QUERY], reason=reason
     )
     rows = []
-    for key, label in _current(question_ids, lock=True):
+    for key, label in current:
         now = four_tuple(label)
         after = now.changed(labels, LabelOrigin.PERSON)
         if after != now:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.forms.labels import BulkLabelForm
 from questions.models import LabelBatch
 from questions.selectors.bank import shown_rows
@@ -86,15 +86,17 @@ def _preview(request: MemberRequest, asked: Wish, *, moved: bool = False) -> Htt
 def apply(request: MemberRequest) -> HttpResponse:
     """Do what was previewed; where the labels have moved since, show the preview again."""
     asked = wish(request)
-    if str(services.preview(asked.keys, asked.change).changing) != request.POST.get("changing"):
+    try:
+        batch = services.apply(
+            asked.keys,
+            asked.change,
+            acting_user=request.user,
+            query=asked.query,
+            reason=request.POST.get("reason", ""),
+            seen=request.POST.get("state", ""),
+        )
+    except Conflict:
         return _preview(request, asked, moved=True)
-    batch = services.apply(
-        asked.keys,
-        asked.change,
-        acting_user=request.user,
-        query=asked.query,
-        reason=request.POST.get("reason", ""),
-    )
     number = batch.revisions.count()
     said = ngettext("%(n)s question changed.", "%(n)s questions changed.", number)
     messages.success(request, said % {"n": number})

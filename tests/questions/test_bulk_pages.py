@@ -8,6 +8,7 @@ from django.urls import reverse
 from gradeapp.accounts.models import User
 from questions.models import Knowledge, LabelBatch, LabelRevision, Question
 from questions.rules.vocabulary import Subject
+from questions.services.labels import set_labels
 from tests.conftest import logged_in
 from tests.factories import make_question, make_task
 
@@ -46,7 +47,7 @@ def test_ticked_questions_are_changed_and_given_back(
     confirmed = {
         **sent,
         "questions": ",".join(map(str, ticked)),
-        "changing": "3",
+        "state": seen.context["preview"].state,
         "reason": "同一套卷",
     }
     done = client.post(APPLY, confirmed, follow=True)
@@ -82,7 +83,7 @@ def test_the_whole_result_of_no_such_filter_is_refused(
 ) -> None:
     """It is not the whole bank."""
     before = labels()
-    sent = {"whole": "1", "query": query, "difficulty": "3", "changing": "7", "reason": "x"}
+    sent = {"whole": "1", "query": query, "difficulty": "3", "reason": "x"}
     answer = logged_in(curator).post(address, sent)
     assert answer.status_code == 400
     name = query.partition("=")[0]
@@ -97,18 +98,26 @@ def test_the_whole_result_of_no_such_filter_is_refused(
 
 
 def test_a_label_can_be_taken_away(questions: list[Question], curator: User) -> None:
-    sent = {"question": [questions[0].pk], "difficulty": "-", "changing": "1", "reason": "误标"}
-    logged_in(curator).post(APPLY, sent)
+    client, sent = logged_in(curator), {"question": [questions[0].pk], "difficulty": "-"}
+    state = client.post(PREVIEW, sent).context["preview"].state
+    client.post(APPLY, {**sent, "state": state, "reason": "误标"})
     assert labels()[questions[0].pk][0] is None
 
 
 def test_what_moved_since_the_preview_is_shown_again(
     questions: list[Question], curator: User
 ) -> None:
-    sent = {"question": [questions[0].pk, questions[1].pk], "difficulty": "2", "reason": "x"}
-    answer = logged_in(curator).post(APPLY, {**sent, "changing": "2"})
-    assert answer.status_code == 409
-    assert "Labels have changed since the preview" in answer.text
+    """As many would change: from another value than the preview showed."""
+    client, first = logged_in(curator), questions[0]
+    sent = {"question": [first.pk, questions[1].pk], "difficulty": "4", "reason": "x"}
+    seen = client.post(PREVIEW, sent).context["preview"]
+    set_labels(first, {"difficulty": 5}, acting_user=curator)
+    for state in (seen.state, ""):
+        answer = client.post(APPLY, {**sent, "state": state})
+        assert answer.status_code == 409
+        assert "Labels have changed since the preview" in answer.text
+    again = answer.context["preview"]
+    assert (again.changing, again.state == seen.state) == (seen.changing, False)
     assert not LabelBatch.objects.exists()
 
 
