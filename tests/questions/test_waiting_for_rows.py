@@ -132,3 +132,14 @@ def test_of_two_decisions_at_once_the_second_is_refused_or_the_same(
     )
     assert isinstance(other, Conflict)
     assert problem.decisions.count() == 2
+
+
+def test_a_check_of_keys_keeps_the_decision_that_it_waited_for(curator: User) -> None:
+    question, problem = doubtful()
+    checked = {question.pk: question.current_id}
+    after(
+        lambda: decide(problem, Decision.EXCLUDE, "misprint", acting_user=curator),
+        lambda: keep_findings(ProblemCode.GOLD_UNREAD, {}, checked),
+    )
+    question.refresh_from_db()
+    assert question.status == "excluded"

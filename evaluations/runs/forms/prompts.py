@@ -9,6 +9,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import MOST_PROMPT_TOKENS, PromptSetting
+from evaluations.models import PromptSetVersion
 from evaluations.runs.services.prompt_sets import NOTE_LENGTH
 from gradeapp.common import number_fields
 from questions.models import Task
@@ -83,3 +84,12 @@ class PromptSetForm(forms.Form):
         required=False,
         help_text=_("What changed, for the list of versions."),
     )
+    seen = forms.CharField(max_length=64, required=False, widget=forms.HiddenInput)
+
+    def after(self, version: PromptSetVersion) -> PromptSetForm:
+        """Return the form as it was sent, valid, after *version*, which its sender now knows of."""
+        data = self.data.copy()
+        data["seen"] = version.content_hash
+        moved = PromptSetForm(data)
+        moved.full_clean()
+        return moved

@@ -115,18 +115,25 @@ def _of_the_project(content: PromptSetContent) -> PromptSetVersion:
 
 @transaction.atomic
 def add_version(
-    content: PromptSetContent, *, source: PromptSource, acting_user: User | None, note: str
+    content: PromptSetContent,
+    *,
+    source: PromptSource,
+    acting_user: User | None,
+    note: str,
+    seen: str = "",
 ) -> tuple[PromptSetVersion, bool]:
     """Make *content* the current version of its set; return it, and whether it is new.
 
     A content that a version has already makes that version current. Runs keep the version that
-    they were planned with.
+    they were planned with. *seen* is the hash of the version that was current on the page; raises
+    Conflict if another one is by now, which says something else.
     """
     if content.name in SHIPPED and source is not PromptSource.SHIPPED:
         stored_prompts(content.name)  # what people change comes after what the project brought
     prompt_set, _made = PromptSet.objects.get_or_create(slug=content.name)
     prompt_set = PromptSet.objects.select_for_update().get(pk=prompt_set.pk)
     digest = content_hash(content)
+    _check_seen(prompt_set, digest, seen)
     version = prompt_set.versions.filter(content_hash=digest).first()
     created = version is None
     if version is None:
@@ -148,10 +155,26 @@ def add_version(
     return version, created
 
 
-def edit_prompts(slug: str, text: str, *, acting_user: User, note: str) -> PromptSetVersion:
+def _check_seen(prompt_set: PromptSet, digest: str, seen: str) -> None:
+    current = prompt_set.current
+    if seen and current is not None and current.content_hash not in (seen, digest):
+        raise Conflict(
+            _(
+                "Version %(version)s was saved since you opened this page. Compare it with yours. "
+                "If you save again, yours is the next version."
+            )
+            % {"version": current.number},
+            code="changed_meanwhile",
+        )
+
+
+def edit_prompts(
+    slug: str, text: str, *, acting_user: User, note: str, seen: str = ""
+) -> PromptSetVersion:
     """Make *text*, a prompt set in JSON, the current version of *slug*.
 
-    Raises BrokenPromptSet for what cannot be used, BadInput for the content of another set.
+    Raises BrokenPromptSet for what cannot be used, BadInput for the content of another set, and
+    Conflict as ``add_version``.
     """
     content = parsed(text)
     if content.name != slug:
@@ -159,7 +182,8 @@ def edit_prompts(slug: str, text: str, *, acting_user: User, note: str) -> Promp
             _("The name in the text is “%(name)s”, not “%(slug)s”.")
             % {"name": content.name, "slug": slug}
         )
-    return add_version(content, source=PromptSource.EDITED, acting_user=acting_user, note=note)[0]
+    source = PromptSource.EDITED
+    return add_version(content, source=source, acting_user=acting_user, note=note, seen=seen)[0]
 
 
 @transaction.atomic
@@ -169,7 +193,8 @@ def add_new_set(text: str, *, acting_user: User, note: str) -> PromptSetVersion:
     Raises BrokenPromptSet for what cannot be used, Conflict if there is a set of that name.
     """
     content = parsed(text)
-    if content.name in SHIPPED or PromptSet.objects.filter(slug=content.name).exists():
+    # Of two who do so at once, the second waits and finds it.
+    if content.name in SHIPPED or not PromptSet.objects.get_or_create(slug=content.name)[1]:
         raise Conflict(
             _("There is a prompt set “%(name)s” already; edit that.") % {"name": content.name}
         )

@@ -94,7 +94,8 @@ def edit(request: MemberRequest, version: PromptSetVersion | None) -> HttpRespon
     if request.method != "POST":
         text = exported(version) if version else ""
         content = prompts_of(version) if version else None
-        return editor(request, version, PromptSetForm(initial={"content": text}), content, [])
+        initial = {"content": text, "seen": version.content_hash if version else ""}
+        return editor(request, version, PromptSetForm(initial=initial), content, [])
     form = PromptSetForm(request.POST)
     if not form.is_valid():
         return editor(request, version, form, None, [], status=400)
@@ -102,10 +103,11 @@ def edit(request: MemberRequest, version: PromptSetVersion | None) -> HttpRespon
     try:
         if "save" in request.POST:
             slug = version.prompt_set.slug if version else None
+            by = {"acting_user": request.user, "note": given["note"]}
             saved = (
-                edit_prompts(slug, given["content"], acting_user=request.user, note=given["note"])
+                edit_prompts(slug, given["content"], seen=given["seen"], **by)
                 if slug
-                else add_new_set(given["content"], acting_user=request.user, note=given["note"])
+                else add_new_set(given["content"], **by)
             )
             text = _("Version %(number)s saved.") % {"number": saved.number}
             messages.success(request, text)
@@ -115,8 +117,10 @@ def edit(request: MemberRequest, version: PromptSetVersion | None) -> HttpRespon
         status = 400 if "save" in request.POST else 200
         return editor(request, version, form, None, broken.problems, status=status)
     except Refusal as refusal:
+        if version and refusal.code == "changed_meanwhile":
+            form = form.after(version)
         form.add_error(None, str(refusal))
-        return editor(request, version, form, None, [], status=400)
+        return editor(request, version, form, None, [], status=refusal.status)
     return editor(request, version, form, content, [])
 
 

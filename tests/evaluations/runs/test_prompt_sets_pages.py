@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 
 import pytest
 from django.test import Client
@@ -76,8 +77,26 @@ def test_an_edit_is_previewed_and_then_a_new_version(curator: Client) -> None:
     new = reverse("runs:prompt-set-new")
     own = changed.replace("agibench:answer", "own")
     assert curator.post(new, {"content": own, "save": "1"}).status_code == 302
-    assert curator.post(new, {"content": own, "save": "1"}).status_code == 400
+    assert curator.post(new, {"content": own, "save": "1"}).status_code == 409
     assert PromptSet.objects.filter(slug="own").exists()
+
+
+def test_an_edit_of_an_older_page_does_not_drop_the_change_of_another(curator: Client) -> None:
+    page = reverse("runs:prompt-set-edit", args=["agibench:answer"])
+    seen = re.search(r'name="seen" value="(\w+)"', curator.get(page).text)
+    assert seen is not None
+    text = exported(current_prompts("agibench:answer"))
+    first, second = (text.replace("The answer is:", words) for words in ("So it is:", "Thus:"))
+    sent = {"save": "1", "seen": seen[1]}
+    assert curator.post(page, sent | {"content": first}).status_code == 302
+    stale = curator.post(page, sent | {"content": second})
+    assert (stale.status_code, "Version 2 was saved since" in stale.text) == (409, True)
+    assert "Thus:" in stale.text
+    assert current_prompts("agibench:answer").number == 2
+    now = re.search(r'name="seen" value="(\w+)"', stale.text)
+    assert now is not None
+    again = curator.post(page, {"save": "1", "seen": now[1], "content": second})
+    assert (again.status_code, current_prompts("agibench:answer").number) == (302, 3)
 
 
 def test_a_lead_sees_prompt_sets_and_does_not_edit_them(admin: User) -> None:
