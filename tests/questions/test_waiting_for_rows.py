@@ -9,10 +9,10 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question, Rubric
-from questions.rules.vocabulary import Decision, QuestionType
+from questions.rules.vocabulary import Decision, ProblemCode, QuestionType
 from questions.services.bulk_labels import apply, undo
 from questions.services.decisions import decide
-from questions.services.gate import check_items
+from questions.services.gate import check_items, keep_findings
 from questions.services.labels import set_labels
 from questions.services.rubrics import (
     accept_rubric,
@@ -22,6 +22,7 @@ from questions.services.rubrics import (
 )
 from tests.factories import make_question, make_task, make_user
 from tests.questions.label_world import MECHANICS, make_knowledge, shown
+from tests.questions.test_decisions import doubtful
 from tests.questions.test_rubric_services import CAPPED, PLAIN
 from tests.waiting import after
 

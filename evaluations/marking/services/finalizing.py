@@ -195,9 +195,9 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
     left = marking_round.pool.filter(left_at__isnull=False).values("teacher")
     open_slots = Slot.objects.filter(
         Q(planned=None) | Q(planned__in=left),
+        Q(holder=None) | Q(holder__in=left),  # a claim may have met the leaving
         answer__round=marking_round,
         answer__final=None,
-        holder=None,
         marked=False,
     ).order_by("answer")
     revisable = Slot.objects.filter(answer=OuterRef("answer"), revisable_until__gt=now)

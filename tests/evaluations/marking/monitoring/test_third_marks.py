@@ -301,3 +301,20 @@ def test_returned_third_marks_wait_for_who_gave_them(
         again.add(slot.answer_id)
         give(slot.answer, people[0], HIGH, now=later(61))
     assert thirds <= again
+
+
+def test_what_was_claimed_while_its_teacher_left_goes_to_the_lead(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    made = small_round([teacher, other_teacher])
+    (answer,) = answers_of(made)
+    leaving, stays = planned_pair(answer)
+    give(answer, stays, ["3", "3", "6"])
+    slot = answer.slots.get(planned=leaving)
+    Slot.objects.filter(pk=slot.pk).update(holder=None, lease_until=None)
+    take_out(made, leaving, acting_user=lead, now=later(2))
+    answer.slots.filter(kind=SlotKind.ARBITRATION).delete()
+    # As stored by a claim that read the pool before and was committed after.
+    Slot.objects.filter(pk=slot.pk).update(holder=leaving, lease_until=later(30))
+    finalize_due(made, now=later(3))
+    assert answer.slots.filter(kind=SlotKind.ARBITRATION).exists()
