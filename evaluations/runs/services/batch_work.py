@@ -320,7 +320,7 @@ class BatchWork:
             failure = not_begun(f"the batch ended as {found.state}")
         rejected = found.state == FAILED
         at_our_wish = not rejected and self.batch.cancel_asked_at is not None
-        if not (report.completed or self.unwanted or at_our_wish):
+        if not (report.answered or report.same or self.unwanted or at_our_wish):
             # Sent again, the requests would come back in the same way.
             pause(self.run, PauseReason.BATCH_REJECTED)
         self.end(BatchState.FAILED if rejected else BatchState.READ, failure, found.text)

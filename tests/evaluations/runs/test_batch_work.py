@@ -586,6 +586,25 @@ def test_an_answer_that_cannot_be_read_or_was_stored_before_is_not_missing(
     assert run.status == RunStatus.RUNNING, "the third request goes out again, by itself"
 
 
+def test_a_batch_whose_answers_cannot_be_read_is_not_paid_again_by_itself(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    run = by_api(endpoint)
+    look(run)
+    (remote,) = server.batches.batches
+    lines = server.batches.requests_of(remote)
+    server.batches.answered(remote, "completed", lines, lines)
+    output = remote["output_file_id"]
+    replies = [json.loads(line) for line in server.batches.files[output].splitlines()]
+    for reply in replies:
+        reply["response"]["body"]["choices"] = []
+    file = b"".join(json.dumps(reply).encode() + b"\n" for reply in replies)
+    server.batches.files[output] = file
+    look(run, 2)
+    assert (run.status, run.pause_reason) == (RunStatus.PAUSED, PauseReason.BATCH_REJECTED)
+    assert len(server.batches.batches) == 1
+
+
 def _killed(*_args: Any, **_options: Any) -> None:
     raise Killed
 
