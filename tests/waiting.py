@@ -30,9 +30,14 @@ def waits(within: float = 20) -> None:
     raise AssertionError("nothing waited")
 
 
-def after(first: Callable[[], object], then: Callable[[], Any]) -> Any:
+def after(
+    first: Callable[[], object],
+    then: Callable[[], Any],
+    *,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> Any:
     """Do *first*, and before it is committed begin *then*, which waits; return what that does,
-    or its refusal."""
+    or its refusal. *meanwhile* is done in the transaction of *first* while the other waits."""
 
     def other() -> Any:
         try:
@@ -47,4 +52,5 @@ def after(first: Callable[[], object], then: Callable[[], Any]) -> Any:
             first()
             waiting = pool.submit(other)
             waits()
+            meanwhile()
         return waiting.result(timeout=60)

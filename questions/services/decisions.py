@@ -18,7 +18,7 @@ from questions.models import ItemDecision, ItemProblem, Question, QuestionRevisi
 from questions.rules.vocabulary import CHOICE_TYPES, Decision, Part, QuestionType
 from questions.selectors.gate import DUPLICATES, mirrored
 from questions.services.bank import make_searchable
-from questions.services.duplicates import recheck_pairs
+from questions.services.duplicates import changed_by_recheck, recheck_pairs
 from questions.services.gate import check_items
 from questions.services.item_status import update_status
 from questions.services.label_rows import check_reason
@@ -102,12 +102,13 @@ def decide(
 
 
 def _locked(problem: ItemProblem) -> Question:
-    """The question of *problem*, locked with the one it is compared with: both may be decided.
+    """The question of *problem*, locked with all whose status a decision about it may change.
 
-    Raises Conflict if the problem is gone by then.
+    All at once and in the order of their keys, as a check of keys locks them. Raises Conflict if
+    the problem is gone by then.
     """
-    pair = [problem.question_id, *([problem.other.question_id] if problem.other else [])]
-    rows = Question.objects.select_for_update(of=("self",)).filter(pk__in=pair)
+    changed = changed_by_recheck(problem.question_id)
+    rows = Question.objects.select_for_update(of=("self",)).filter(pk__in=changed)
     locked = {row.pk: row for row in rows.order_by("pk")}
     if not ItemProblem.objects.filter(pk=problem.pk).exists():
         ended = _("Another decision has ended this problem in the meantime. Nothing is left to do.")

@@ -46,11 +46,20 @@ def check_duplicates(dataset: Dataset) -> DuplicateCounts:
 @transaction.atomic
 def recheck_pairs(question: Question) -> DuplicateCounts:
     """Compare *question* again with the items that it was ever like, after it changed."""
+    return _check(_like(question.pk), {question.pk})
+
+
+def changed_by_recheck(question: int) -> set[int]:
+    """The items whose status ``recheck_pairs`` of *question* may change, by key."""
+    return _like(question) | _in_conflict()
+
+
+def _like(question: int) -> set[int]:
+    """*question* and the items that it was ever like, by key."""
     pairs = ItemProblem.objects.filter(code__in=PAIR_CODES)
     touching = pairs.filter(Q(question=question) | Q(other__question=question))
     near = set(touching.values_list("question", flat=True))
-    near |= set(touching.values_list("other__question", flat=True))
-    return _check(near | {question.pk}, {question.pk})
+    return near | set(touching.values_list("other__question", flat=True)) | {question}
 
 
 def _check(only: set[int] | None, among: set[int]) -> DuplicateCounts:

@@ -12,7 +12,7 @@ from questions.models import Question, Rubric
 from questions.rules.vocabulary import Decision, ProblemCode, QuestionType
 from questions.services.bulk_labels import apply, undo
 from questions.services.decisions import decide
-from questions.services.gate import check_items, keep_findings
+from questions.services.gate import check_duplicates, check_items, keep_findings
 from questions.services.labels import set_labels
 from questions.services.rubrics import (
     accept_rubric,
@@ -20,9 +20,9 @@ from questions.services.rubrics import (
     propose_draft,
     propose_drafts,
 )
-from tests.factories import make_question, make_task, make_user
+from tests.factories import make_dataset, make_question, make_task, make_user
 from tests.questions.label_world import MECHANICS, make_knowledge, shown
-from tests.questions.test_decisions import doubtful
+from tests.questions.test_decisions import doubtful, same_question
 from tests.questions.test_rubric_services import CAPPED, PLAIN
 from tests.waiting import after
 
@@ -144,3 +144,23 @@ def test_a_check_of_keys_keeps_the_decision_that_it_waited_for(curator: User) ->
     )
     question.refresh_from_db()
     assert question.status == "excluded"
+
+
+def test_a_decision_about_a_pair_of_three_waits_for_all_of_them_at_once(curator: User) -> None:
+    """A check of keys holds them one after the other: who waits for one must hold none of them."""
+    three = [same_question(f"set-{key}", key) for key in "ABC"]
+    check_duplicates(make_dataset("set-A"))
+    check_duplicates(make_dataset("set-B"))
+    problem = three[1].problems.get(code=ProblemCode.CONFLICTING_KEY, other__question=three[2])
+
+    def hold(*questions: Question) -> None:
+        rows = Question.objects.filter(pk__in=[one.pk for one in questions])
+        list(rows.select_for_update(nowait=True))
+
+    after(
+        lambda: hold(three[0]),
+        lambda: decide(problem, Decision.EXCLUDE, "the wrong key", acting_user=curator),
+        meanwhile=lambda: hold(*three),
+    )
+    three[1].refresh_from_db()
+    assert three[1].status == "excluded"

@@ -82,17 +82,20 @@ def note_download(
 def _hold(sheet: MarkingSheet, responses: int, now: datetime) -> int:
     """Claim response after response, each by itself, and lengthen its lease to that of the sheet.
 
-    One transaction over all would lock what other teachers are claiming.
+    One transaction over all would lock what other teachers are claiming. Each counts first, under a
+    lock of the teacher, what a request beside this one may have taken.
     """
+    me = User.objects.filter(pk=sheet.teacher_id)
     for number in range(responses):
-        # A request beside this one may have taken some.
-        if _held(sheet.round, sheet.teacher, now) >= sheet.round.sheet_responses:
-            return number
-        slot = claim_next(sheet.teacher, round=sheet.round, many=responses > 1, now=now)
-        if slot is None:
-            return number
-        held = Slot.objects.filter(pk=slot.pk, holder=sheet.teacher, marked=False)
-        held.update(lease_until=sheet.held_until)
+        with transaction.atomic():
+            me.select_for_update(no_key=True).get()
+            if _held(sheet.round, sheet.teacher, now) >= sheet.round.sheet_responses:
+                return number
+            slot = claim_next(sheet.teacher, round=sheet.round, many=responses > 1, now=now)
+            if slot is None:
+                return number
+            held = Slot.objects.filter(pk=slot.pk, holder=sheet.teacher, marked=False)
+            held.update(lease_until=sheet.held_until)
     return responses
 
 

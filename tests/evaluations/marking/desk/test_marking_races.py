@@ -24,7 +24,7 @@ from evaluations.marking.desk.services.passing import lose_passed, pass_by
 from evaluations.marking.desk.services.slot_order import Claimable, Half
 from evaluations.marking.desk.services.slots import claim_next, take
 from evaluations.marking.services.finalizing import finalize_due, newest_marks
-from evaluations.models import BlindAnswer, FinalMark, Mark, Slot
+from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -40,6 +40,7 @@ from tests.evaluations.marking_world import (
     planned_pair,
     small_round,
 )
+from tests.evaluations.sheet_world import taken
 from tests.factories import make_user
 from tests.faults.table import FaultRow
 from tests.waiting import after
@@ -128,6 +129,16 @@ def test_one_key_for_two_responses_is_refused_for_the_second() -> None:
     )
     assert isinstance(refused, BadInput)
     assert (refused.code, Mark.objects.count()) == ("key_used", 1)
+
+
+def test_sheets_that_are_taken_at_once_hold_no_more_than_the_round_allows() -> None:
+    people = teachers(2)
+    made = small_round(people, 12)
+    MarkingRound.objects.update(sheet_responses=4)
+    made.refresh_from_db()
+    refused = after(lambda: taken(made, people[0], 4), lambda: taken(made, people[0], 1))
+    assert isinstance(refused, Conflict)
+    assert Slot.objects.filter(holder=people[0]).count() == 4
 
 
 def test_those_who_leave_at_once_all_leave(lead: User) -> None:
