@@ -21,6 +21,8 @@ class Dataset(models.Model):
     licence = models.CharField(max_length=60, blank=True)
     source_url = models.URLField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    # An import has written items that ``check_duplicates`` has not compared yet.
+    uncompared = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["slug"]

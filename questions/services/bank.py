@@ -82,6 +82,8 @@ def store_records(records: Sequence[QuestionRecord], images: NewImages) -> Store
         stored.dataset = _dataset(slug)
         images.store(stored.dataset, group)
         _store_task(_task(stored.dataset, task, group), group, stored)
+        if stored.counts["new"] or stored.counts["changed"]:
+            Dataset.objects.filter(slug=slug).update(uncompared=True)
     return stored
 
 

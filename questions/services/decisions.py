@@ -15,7 +15,7 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
-from questions.rules.vocabulary import CHOICE_TYPES, Decision, Part, QuestionType
+from questions.rules.vocabulary import CHOICE_TYPES, Decision, ItemStatus, Part, QuestionType
 from questions.selectors.gate import DUPLICATES, mirrored
 from questions.services.bank import make_searchable
 from questions.services.duplicates import changed_by_recheck, recheck_pairs
@@ -93,7 +93,7 @@ def decide(
     if decision is Decision.KEEP and problem.code in DUPLICATES:
         _keep_both(problem, made)
     check_items([question.pk])
-    recheck_pairs(question)
+    recheck_pairs(question, whole=question.status == ItemStatus.EXCLUDED)
     if repaired is not None and decision is Decision.KEEP:
         _keep_again(problem, made)
         update_status([question.pk])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q
 
+from gradeapp.common.locking import locked
 from questions.models import Dataset, ItemProblem, Question
 from questions.rules.duplicates import BankItem, Likeness, find_likenesses
 from questions.rules.vocabulary import ItemStatus, ProblemCode
@@ -39,14 +40,19 @@ def check_duplicates(dataset: Dataset) -> DuplicateCounts:
     both until somebody decides, for they cannot both be right; duplicates are only
     named. Undecided rows that no longer hold are removed.
     """
+    # First of all, as an import does: what it writes from now on is compared after this.
+    locked(Dataset.objects.filter(pk=dataset.pk)).update(uncompared=False)
     among = set(Question.objects.filter(task__dataset=dataset).values_list("pk", flat=True))
     return _check(None, among)
 
 
 @transaction.atomic
-def recheck_pairs(question: Question) -> DuplicateCounts:
-    """Compare *question* again with the items that it was ever like, after it changed."""
-    return _check(_like(question.pk), {question.pk})
+def recheck_pairs(question: Question, *, whole: bool = False) -> DuplicateCounts:
+    """Compare *question* again with the items that it was ever like, after it changed.
+
+    *whole* compares it with the whole bank, for an item that was excluded: its pairs were removed.
+    """
+    return _check(None if whole else _like(question.pk), {question.pk})
 
 
 def changed_by_recheck(question: int) -> set[int]:

@@ -22,14 +22,14 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.background_work import services as background_work
-from gradeapp.common.background_work.models import GOES_ON
+from gradeapp.common.background_work.models import GOES_ON, LIVE
 from gradeapp.common.background_work.services import Clock, Stopped, carry_out
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.recognise import data_files, roots
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus as Is
 from questions.services.import_log import UploadLog, written
-from questions.services.imports import import_questions
+from questions.services.imports import compare_uncompared, import_questions
 from questions.services.uploads import (
     KEPT_FOR,
     QUESTIONS,
@@ -169,7 +169,8 @@ def _read_root(
 def look_for_imports(clock: Clock = timezone.now) -> list[int]:
     """What has to happen though nobody asks: the ids of imports that wait for a worker.
 
-    Notes dead workers, and deletes uploads that nobody decided about for a day.
+    Notes dead workers, and deletes uploads that nobody decided about for a day. While none is at
+    work, compares the items of those that ended before they came to it.
     Safe to call at any time, anywhere, twice.
     """
     now = clock()
@@ -178,7 +179,10 @@ def look_for_imports(clock: Clock = timezone.now) -> list[int]:
         with suppress(Conflict), transaction.atomic():  # Somebody decided at the same moment.
             _close(batch, now)
     delete_left_over(now)
-    return uploads_waiting(QUESTIONS.kind, now)
+    waiting = uploads_waiting(QUESTIONS.kind, now)
+    if not with_files().filter(kind=QUESTIONS.kind, status__in=LIVE).exists():
+        compare_uncompared()
+    return waiting
 
 
 def uploads_waiting(kind: str, now: datetime) -> list[int]:

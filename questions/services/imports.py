@@ -108,19 +108,28 @@ def import_questions(
     datasets = list(dict.fromkeys(dataset for dataset, _task in tasks))
     if not dry_run:
         log.finish()
-        if counts["new"] or counts["changed"]:
-            counts["quarantined"] = _compare(datasets, tasks)
+        if compare_uncompared():
+            counts["quarantined"] = _quarantined(tasks)
     counts["read"] = counts["new"] + counts["same"] + counts["changed"]
     if not counts["read"]:
         raise BadInput(_nothing_read(log.problems, path), code="nothing_read")
     return _report(", ".join(datasets), counts, log.problems, time.perf_counter() - started)
 
 
-def _compare(datasets: Sequence[str], tasks: Iterable[tuple[str, str]]) -> int:
-    """Look for duplicates in the whole bank; how many items of *tasks* are quarantined then."""
+def compare_uncompared() -> int:
+    """Compare the datasets that imports wrote to with the whole bank; how many there were.
+
+    Those of an import that ended before it came to that are among them.
+    """
+    datasets = list(Dataset.objects.filter(uncompared=True))
     with collector_paused():
-        for dataset in Dataset.objects.filter(slug__in=datasets):
+        for dataset in datasets:
             check_duplicates(dataset)
+    return len(datasets)
+
+
+def _quarantined(tasks: Iterable[tuple[str, str]]) -> int:
+    """How many items of *tasks* wait for a curator."""
     waiting = Question.objects.filter(status=ItemStatus.QUARANTINED)
     found = waiting.values_list("task__dataset__slug", "task__slug").annotate(Count("pk"))
     by_task = {(dataset, task): count for dataset, task, count in found.order_by()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -33,6 +33,7 @@ PLACE = ("dataset", "task", "external_id")
 FIELDS = {"id", "model", *PLACE, *Label}
 
 Key = UUID | tuple[str, str, str]
+Some = TypeVar("Some")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,14 @@ def import_suggestions(stream: BinaryIO, *, acting_user: User) -> KeptSuggestion
 
 @transaction.atomic
 def keep_suggestions(suggestions: Iterable[Suggestion], *, acting_user: User) -> KeptSuggestions:
-    """Store *suggestions* as opinions of their models; what a model said last is not repeated."""
+    """Store *suggestions* as opinions of their models; what a model said last is not repeated.
+
+    The questions are held: what another file or a run brings meanwhile comes before or after.
+    """
     given = {(one.question, one.model): one for one in suggestions}
+    for chunk in _chunks(sorted({one.question for one in given.values()})):
+        rows = Question.objects.filter(pk__in=chunk).order_by("pk").values_list("pk", flat=True)
+        list(rows.select_for_update(no_key=True))
     last = counting_suggestions(one.question for one in given.values())
     new = [
         LabelOpinion(
@@ -184,5 +191,5 @@ def _question_keys(wanted: set[Key]) -> dict[Key, int]:
     return found
 
 
-def _chunks(keys: list[UUID]) -> Iterator[list[UUID]]:
+def _chunks(keys: list[Some]) -> Iterator[list[Some]]:
     return (keys[at : at + CHUNK] for at in range(0, len(keys), CHUNK))

@@ -244,3 +244,15 @@ def test_a_second_import_keeps_a_repair(curator: User) -> None:
     current = QuestionRevision.objects.get(current_of=question)
     assert (current.answer_key, current.author) == (["B"], curator)
     assert status(question) == "active"
+
+
+def test_who_takes_an_exclusion_back_gets_the_rivals_back(curator: User) -> None:
+    """Undecided pairs of an excluded item are removed; all of them are found again."""
+    one, two, three = (same_question(name, key) for name, key in zip("abc", "ABC", strict=True))
+    check_duplicates(make_dataset("a"))
+    problem = one.problems.get(code="conflicting_key", other__question=two)
+    decide(problem, EXCLUDE, "wrong key", acting_user=curator)
+    assert not one.problems.filter(other__question=three).exists()
+    decide(problem, KEEP, "no misprint", acting_user=curator)
+    assert one.problems.get(code="conflicting_key", other__question=three).decision is None
+    assert status(one) == "quarantined"

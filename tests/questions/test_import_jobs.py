@@ -14,9 +14,9 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.records import SourceFile
-from questions.models import Asset, ImportBatch, ImportProblem, Question
+from questions.models import Asset, Dataset, ImportBatch, ImportProblem, ItemProblem, Question
 from questions.models.imports import ImportFile
-from questions.services import import_jobs, uploads
+from questions.services import import_jobs, imports, uploads
 from questions.services.import_log import UploadLog
 from questions.services.imports import import_questions
 from tests.questions.upload_world import SAMPLE, lines, sample_zip, sent, zip_of
@@ -293,3 +293,34 @@ def test_datasets_side_by_side_are_imported_one_after_the_other(curator: User, v
         "other/t.jsonl": 2,
     }
     assert (batch.files_done, batch.files_total) == (2, 2)
+
+
+class Killed(BaseException):
+    """Stands for ``kill -9`` between the last file and the comparison."""
+
+
+@pytest.mark.parametrize("resumed", [True, False])
+def test_a_resumed_import_compares_what_was_written_before(
+    curator: User, var: Path, monkeypatch: pytest.MonkeyPatch, resumed: bool
+) -> None:
+    """Without a person, the clock compares it."""
+
+    def killed() -> int:
+        raise Killed
+
+    batch = worked(
+        taken(curator, ("one.jsonl", lines(1, 2)), ("two.jsonl", lines(1, 2, task="two")))
+    )
+    import_jobs.confirm_import(batch, acting_user=curator)
+    with monkeypatch.context() as patch:
+        patch.setattr(imports, "compare_uncompared", killed)
+        with pytest.raises(Killed):
+            import_jobs.work_on_import(batch.pk)
+    ImportBatch.objects.update(heartbeat=timezone.now() - timedelta(hours=1))
+    assert not ItemProblem.objects.exists()
+    import_jobs.look_for_imports()
+    if resumed:
+        import_jobs.resume_import(batch, acting_user=curator)
+        assert worked(batch).status == "done"
+    assert ItemProblem.objects.filter(code="exact_duplicate").count() == 4
+    assert not Dataset.objects.filter(uncompared=True).exists()

@@ -9,6 +9,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Question, Rubric
+from questions.rules.four_tuple import Label
 from questions.rules.vocabulary import Decision, ProblemCode, QuestionType
 from questions.services.bulk_labels import apply, undo
 from questions.services.decisions import decide
@@ -20,6 +21,7 @@ from questions.services.rubrics import (
     propose_draft,
     propose_drafts,
 )
+from questions.services.suggestions import KeptSuggestions, Suggestion, keep_suggestions
 from tests.factories import make_dataset, make_question, make_task, make_user
 from tests.questions.label_world import MECHANICS, make_knowledge, shown
 from tests.questions.test_decisions import doubtful, same_question
@@ -164,3 +166,17 @@ def test_a_decision_about_a_pair_of_three_waits_for_all_of_them_at_once(curator:
     )
     three[1].refresh_from_db()
     assert three[1].status == "excluded"
+
+
+def test_suggestions_that_are_sent_twice_are_kept_once(curator: User) -> None:
+    question = make_question(make_task())
+
+    def keep(difficulty: int) -> object:
+        given = Suggestion(question.pk, "model-a", {Label.DIFFICULTY: difficulty})
+        return keep_suggestions([given], acting_user=curator)
+
+    assert after(lambda: keep(3), lambda: keep(3)) == KeptSuggestions(0, 1)
+    assert after(lambda: keep(4), lambda: keep(2)) == KeptSuggestions(1, 0)
+    opinions = question.opinions.filter(model_name="model-a")
+    assert list(opinions.order_by("pk").values_list("difficulty", flat=True)) == [3, 4, 2]
+    assert opinions.get(followed_by=None).difficulty == 2

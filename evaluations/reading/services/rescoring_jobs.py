@@ -69,8 +69,9 @@ def resume_rescoring(job: Rescoring, *, acting_user: User, clock: Clock = timezo
 
 def _refuse_a_second(now: datetime) -> None:
     background_work.note_lost_workers(Rescoring, now)
-    # Two who start at once wait for each other at a row that is always the same one.
-    Rescoring.objects.select_for_update().order_by("pk").first()
+    # Two who start at once wait for each other at a row that is there before the first rescoring.
+    first = responses_of(None)[:1].values_list("pk", flat=True)
+    list(Response.objects.filter(pk__in=list(first)).select_for_update(no_key=True))
     if Rescoring.objects.filter(status__in=LIVE).exists():
         raise Conflict(_("A rescoring is already running. Wait for it or stop it."))
 

@@ -32,7 +32,6 @@ def test_a_check_that_is_saved_while_others_score_counts(curator: User) -> None:
 
 def test_of_two_rescorings_at_once_one_is_refused(lead: User) -> None:
     answers(SEVERAL)
-    Rescoring.objects.create(created_by=lead, status="done")
 
     def start() -> Rescoring:
         return start_rescoring(None, None, acting_user=lead)
