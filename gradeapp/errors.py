@@ -6,19 +6,22 @@ import sys
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
-from django.views.defaults import page_not_found
 
 RETRY_AFTER_SECONDS = 5
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404: JSON below /api/, also at an address that leads nowhere; else a page."""
+    """404: JSON below /api/, also at an address that leads nowhere; else a page.
+
+    Django's own view would read a whole form to look for its token.
+    """
     if request.path.startswith("/api/"):
         body = {"code": "not_found", "detail": _("There is nothing at this address.")}
         return JsonResponse(body, status=404)
-    return page_not_found(request, exception)
+    return render(request, "404.html", status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -17,7 +17,7 @@ from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
 from questions.models import Dataset, Question, QuestionRevision, Rubric, ScoringPoint, Task
 from questions.rules.vocabulary import Language, QuestionType, Subject
-from questions.services.bank import make_searchable
+from questions.services.revisions import make_searchable
 
 PASSWORD = "a-long-password-for-tests"
 numbers = itertools.count(1)

@@ -8,7 +8,7 @@ from typing import NoReturn
 import pytest
 from django.conf import settings
 from django.db import OperationalError, connection
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 
 from gradeapp.accounts.models import User
 from gradeapp.content_types import is_utf_8
@@ -87,3 +87,14 @@ def test_what_no_database_stores_is_replaced_in_forms_and_addresses(
     assert made.pool.get(teacher=teacher).paused_reason == "a\ufffdb"
     assert client.get("/reports/?dataset=%00").status_code == 400
     assert client.get("/runs/prompts/a%00b/").status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("body", ["%" * 2_000_000, "a=1&" * 5000])
+def test_no_form_is_read_at_an_address_that_leads_nowhere(body: str) -> None:
+    """Megabytes of it take seconds, and one of too many fields was a 500."""
+    client = Client(enforce_csrf_checks=True)
+    client.get("/login/")
+    response = client.post("/nothing/", body, content_type="application/x-www-form-urlencoded")
+    assert response.status_code == 404
+    assert len(response.wsgi_request.read()) == len(body)

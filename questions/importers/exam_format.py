@@ -20,7 +20,13 @@ from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.records import QuestionRecord, TaskRecord
 from questions.rules.json_schema import validated
 from questions.rules.rubric import RubricLines, reachable_by_sub
-from questions.rules.vocabulary import CHOICE_TYPES, Part, QuestionType, RateKind
+from questions.rules.vocabulary import (
+    CHOICE_TYPES,
+    SEVERAL_ANSWERS,
+    Part,
+    QuestionType,
+    RateKind,
+)
 
 _QUESTION = TypeAdapter(QuestionRecord)
 _TASK = TypeAdapter(TaskRecord)
@@ -52,6 +58,10 @@ def record_from_object(row: dict[str, Any], position: int) -> QuestionRecord:
         )
     if record.part is Part.OBJECTIVE and not record.answer_key:
         raise JsonRefusal("missing_key", "The key 'answer' is missing or empty.")
+    one = record.part is Part.OBJECTIVE and record.question_type not in SEVERAL_ANSWERS
+    if one and len(record.sub_marks) > 1:
+        kind = record.question_type
+        raise JsonRefusal("bad_value", f"A question of the type {kind} has one sub-question.")
     return record
 
 

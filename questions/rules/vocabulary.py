@@ -68,6 +68,12 @@ CHOICE_TYPES = frozenset(
 )
 # An exact answer is compared as text or as mathematics (AGIEval section 4.1); it has no letters.
 OBJECTIVE_TYPES = CHOICE_TYPES | {QuestionType.EXACT_ANSWER}
+# Their answers are read for several sub-questions; one of another objective type has one key.
+SEVERAL_ANSWERS = (
+    QuestionType.SEVERAL_QUESTIONS,
+    QuestionType.FIVE_OUT_OF_SEVEN,
+    QuestionType.EXACT_ANSWER,
+)
 
 
 class Language(Named):

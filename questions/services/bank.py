@@ -10,15 +10,14 @@ from django.db import transaction
 from django.db.models import Max
 
 from questions.importers.records import QuestionRecord
-from questions.models import Dataset, Question, QuestionRevision, SearchText, Task
-from questions.rules.search_words import search_text
+from questions.models import Dataset, Question, QuestionRevision, Task
 from questions.rules.vocabulary import ItemStatus
-from questions.selectors.bank import searchable_parts
 from questions.services.gate import check_items
 from questions.services.import_checks import NewImages
 from questions.services.imported_rubrics import store_rubrics
 from questions.services.part_moves import follow_part_moves
 from questions.services.published_labels import store_labels_and_rates
+from questions.services.revisions import keep_repairs, make_searchable, present_repairs
 
 # Name, licence and source of what is known; another dataset is called by its slug.
 PUBLISHED_DATASETS = {
@@ -131,14 +130,16 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
     fresh = {question.pk: record for question, record in zip(made, new, strict=True)}
     moved = _describe_again(changed, hashes)
     numbers = {pk: known[record.external_id].last_number + 1 for pk, record in changed.items()}
-    revisions = _revise(fresh | changed, numbers, hashes)
+    repairs = present_repairs(changed)
+    revisions = {one.question_id: one for one in _revise(fresh | changed, numbers, hashes)}
+    revisions |= keep_repairs(repairs, revisions)
     for question, more in store_labels_and_rates(fresh, old, revised=set(changed)).items():
         fields[question] = (*fields.get(question, ()), *more)
     stored.changed += [
         ChangedItem(task.slug, old[question].external_id, names)
         for question, names in sorted(fields.items(), key=lambda pair: old[pair[0]].position)
     ]
-    check_items([*fresh, *changed], revisions)
+    check_items([*fresh, *changed], revisions.values())
     follow_part_moves(moved)
     waiting = Question.objects.filter(pk__in=[*fresh, *old], status=ItemStatus.QUARANTINED)
     stored.counts += Counter(
@@ -247,12 +248,4 @@ def _revision(
         paper_published=record.paper_published,
         images=list(record.images),
         extra=record.extra,
-    )
-
-
-def make_searchable(revisions: Iterable[QuestionRevision]) -> None:
-    """Let search find *revisions*; call it in the transaction that makes them."""
-    SearchText.objects.bulk_create(
-        SearchText(revision=revision, text=search_text(searchable_parts(revision)))
-        for revision in revisions
     )

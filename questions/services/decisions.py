@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
@@ -17,16 +14,13 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
 from questions.rules.vocabulary import CHOICE_TYPES, Decision, ItemStatus, Part, QuestionType
 from questions.selectors.gate import DUPLICATES, mirrored
-from questions.services.bank import make_searchable
 from questions.services.duplicates import changed_by_recheck, recheck_pairs
 from questions.services.gate import check_items
 from questions.services.item_status import update_status
 from questions.services.label_rows import check_reason
+from questions.services.revisions import CONTENT, TEXTS, content_of, revise
 
 LONGEST_TEXT = 200_000
-# What a repair can change; the rest of a revision is its source's.
-TEXTS = ("passage", "stem", "reference_answer", "analysis")
-CONTENT = (*TEXTS, "options", "letters", "answer_key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +122,7 @@ def _repeats(
     if made.decision != Decision.REPAIR or repair is None:
         return repair is None
     current = QuestionRevision.objects.get(current_of=question)
-    return made.repaired == current and _with(current, repair) == _content(current)
+    return made.repaired == current and _with(current, repair) == content_of(current)
 
 
 def _add(
@@ -159,25 +153,21 @@ def _revision_for(
     if decision is Decision.REPAIR:
         if repair is None:
             raise BadInput(_("Enter the corrected question."), code="no_repair")
-        return _revise(current, _repaired(current, repair), reason, author)
+        return revise(current, _repaired(current, repair), reason, author)
     if repair is not None:
         raise BadInput(_("Only “Repair” changes the question."), code="not_a_repair")
     counting = ItemDecision.objects.filter(counts_for=problem).first()
     if decision is Decision.KEEP and counting is not None and counting.repaired is not None:
         before = {name: getattr(problem.revision, name) for name in CONTENT}
-        if counting.decision == Decision.REPAIR and before != _content(current):
-            return _revise(current, before, reason, author)
+        if counting.decision == Decision.REPAIR and before != content_of(current):
+            return revise(current, before, reason, author)
     return None
-
-
-def _content(revision: QuestionRevision) -> dict[str, object]:
-    return {name: getattr(revision, name) for name in CONTENT}
 
 
 def _repaired(current: QuestionRevision, repair: Repair) -> dict[str, object]:
     """The whole content after *repair*; refuses what could not be asked or scored."""
     content = _with(current, repair)
-    if content == _content(current):
+    if content == content_of(current):
         raise BadInput(
             _("The repair changes nothing. Choose “Keep as it is” instead."), code="no_change"
         )
@@ -194,7 +184,7 @@ def _with(current: QuestionRevision, repair: Repair) -> dict[str, object]:
         given["options"] = [text.strip() for text in repair.options]
     if repair.answer_key is not None:
         given["answer_key"] = ["".join(_key(current, key)) for key in repair.answer_key]
-    return _content(current) | given
+    return content_of(current) | given
 
 
 def _key(current: QuestionRevision, key: str) -> str:
@@ -245,33 +235,6 @@ def _check_keys(current: QuestionRevision, keys: list[str]) -> None:
                 _("Only one letter is allowed, but the answer key is %(key)s.") % {"key": key},
                 code="several_letters",
             )
-
-
-def _revise(
-    current: QuestionRevision, content: dict[str, object], reason: str, author: User
-) -> QuestionRevision:
-    """One more revision with *content*, made the current one; what the source gave stays in it."""
-    newest = QuestionRevision.objects.filter(question=current.question_id)
-    made = QuestionRevision.objects.get(pk=current.pk)
-    made.pk = None
-    made.number = (newest.aggregate(last=Max("number"))["last"] or 0) + 1
-    for name, value in content.items():
-        setattr(made, name, value)
-    made.content_hash = _hash(made)
-    if current.published_key is None:
-        made.published_key = current.answer_key
-    made.author, made.reason = author, reason
-    made.save()
-    make_searchable([made])
-    Question.objects.filter(pk=current.question_id).update(current=made)
-    return made
-
-
-def _hash(revision: QuestionRevision) -> str:
-    """Tells a repaired revision from every imported one, and equal repairs from different ones."""
-    content = _content(revision) | {"repair_of": revision.question_id}
-    text = json.dumps(content, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _keep_both(problem: ItemProblem, made: ItemDecision) -> None:

@@ -33,17 +33,16 @@ def storable(file: SourceFile, images: Mapping[str, Path]) -> SourceFile:
     problems = [problem for record in file.records for problem in _too_large(file.name, record)]
     problems += _unknown_knowledge(file)
     if not file.refused:
-        problems += [
-            Problem(
-                file.name,
-                None,
-                "image_changed",
-                f"The bank has another image called {name!r}; give this one a new name.",
-                fatal=True,
-            )
-            for name in changed_images(file.records, images)
-        ]
+        problems += image_problems(file.name, changed_images(file.records, images))
     return replace(file, problems=(*file.problems, *problems)) if problems else file
+
+
+def image_problems(file: str, changed: Sequence[str]) -> list[Problem]:
+    """What refuses *file* for each image that the bank has *changed*, by name."""
+    sentence = "The bank has another image called {!r}; give this one a new name."
+    return [
+        Problem(file, None, "image_changed", sentence.format(name), fatal=True) for name in changed
+    ]
 
 
 def _unknown_knowledge(file: SourceFile) -> Iterator[Problem]:
@@ -93,6 +92,14 @@ def changed_images(records: Sequence[QuestionRecord], images: Mapping[str, Path]
     ]
 
 
+class ImagesChanged(Exception):
+    """Another import has stored other images under the same *names* since these were compared."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(*names)
+        self.names = names
+
+
 @dataclass(slots=True)
 class NewImages:
     """The images of one import, each written anew once; *folder* holds them until it is over."""
@@ -122,7 +129,12 @@ class NewImages:
         return replace(file, problems=(*file.problems, *problems)) if problems else file
 
     def store(self, dataset: Dataset, records: Sequence[QuestionRecord]) -> None:
-        """Keep the images of *records* that *dataset* does not have yet."""
+        """Keep the images of *records* that *dataset*, which is locked, does not have yet.
+
+        Raises ImagesChanged if it has another one under the same name by now.
+        """
+        if changed := changed_images(records, self.images):
+            raise ImagesChanged(changed)
         names = {name for record in records for name in record.images}
         known = Asset.objects.filter(dataset=dataset, name__in=names).values_list("name", flat=True)
         Asset.objects.bulk_create(self._asset(dataset, name) for name in sorted(names - set(known)))

@@ -27,7 +27,12 @@ from questions.models import Dataset, Question
 from questions.rules.vocabulary import ItemStatus
 from questions.services.bank import ChangedItem, store_records
 from questions.services.gate import check_duplicates
-from questions.services.import_checks import NewImages, storable
+from questions.services.import_checks import (
+    ImagesChanged,
+    NewImages,
+    image_problems,
+    storable,
+)
 from questions.services.import_log import ImportLog
 from questions.services.published_labels import store_task_facts
 
@@ -96,10 +101,11 @@ def import_questions(
         images = NewImages(images_beside(path), Path(folder))
         for file in reader(path):
             file = images.prepare(storable(file, images.images))
-            counts["refused"] += file.refused
             stored: Counter[str] = Counter()
             if file.records and not file.refused:
                 file, stored = _store(file, images, log, dry_run=dry_run)
+            counts["refused"] += file.refused
+            if stored:
                 counts += stored
                 tasks |= dict.fromkeys((record.dataset, record.task) for record in file.records)
             log.problems += file.problems
@@ -168,13 +174,17 @@ def _store(
     file: SourceFile, images: NewImages, log: ImportLog, *, dry_run: bool
 ) -> tuple[SourceFile, Counter[str]]:
     """Write *file* in one transaction; the file with what changed in it, and the counts."""
-    with transaction.atomic(), collector_paused():
-        stored = store_records(file.records, images)
-        written = [store_task_facts(task) for task in file.tasks]
-        if dry_run:
-            transaction.set_rollback(True)
-        elif stored.counts["new"] or stored.counts["changed"] or any(written):
-            log.wrote(stored.dataset, stored.counts, file.name)
+    try:
+        with transaction.atomic(), collector_paused():
+            stored = store_records(file.records, images)
+            written = [store_task_facts(task) for task in file.tasks]
+            if dry_run:
+                transaction.set_rollback(True)
+            elif stored.counts["new"] or stored.counts["changed"] or any(written):
+                log.wrote(stored.dataset, stored.counts, file.name)
+    except ImagesChanged as changed:
+        problems = image_problems(file.name, changed.names)
+        return replace(file, problems=(*file.problems, *problems)), Counter()
     return _with_changes(file, stored.changed), stored.counts
 
 

@@ -182,7 +182,8 @@ def resolve_difference(
     *last* is the key of the newest opinion that the person saw. What *chosen*
     leaves empty stays. Raises BadInput without a reason or without labels, and
     for an opinion on another item; Conflict when a curator has changed their
-    opinion since, or when nobody differs any more.
+    opinion since, when nobody differs any more, or when the difference was resolved
+    meanwhile; but the same resolution, sent again, is the one that was made.
     """
     reason = check_reason(reason)
     if not reason:
@@ -193,6 +194,13 @@ def resolve_difference(
         raise Conflict(
             _("A curator has changed labels in the meantime. Review them before you decide."),
             code="opinions_changed",
+        )
+    if made := LabelResolution.objects.filter(question=question, last_opinion__gte=last).first():
+        if (made.author, made.chosen, made.reason) == (acting_user, chosen, reason):
+            return made
+        raise Conflict(
+            _("This difference was resolved in the meantime. Look at the labels of the question."),
+            code="resolved_meanwhile",
         )
     if chosen is not None and chosen.pk not in opinions:
         raise BadInput(_("This opinion does not belong to this question."), code="not_here")

@@ -27,6 +27,7 @@ from questions.rules.rubric import PointGroup, ScoringPoint
 from questions.rules.vocabulary import (
     CHOICE_TYPES,
     OBJECTIVE_TYPES,
+    SEVERAL_ANSWERS,
     AbilityBranch,
     Language,
     Modal,
@@ -226,6 +227,7 @@ def test_a_mark_has_one_spelling_whatever_the_file_writes(tmp_path: Path) -> Non
         (line(CHOICE, stem="  "), "bad_value"),
         (line(CHOICE, sub_marks=[]), "bad_value"),
         (line(CHOICE, sub_marks=[0]), "bad_value"),
+        (line(CHOICE, sub_marks=[2, 2], answer=["A", "B"]), "bad_value"),
         (line(CHOICE, sub_marks=[-1]), "bad_value"),
         (line(CHOICE, sub_marks=[1.125]), "bad_value"),
         (line(CHOICE, year=1066), "bad_value"),
@@ -490,7 +492,8 @@ def rubrics(draw: st.DrawFn, subs: int) -> tuple[tuple[ScoringPoint, ...], tuple
 def questions(draw: st.DrawFn) -> QuestionRecord:
     question_type = draw(st.sampled_from(QuestionType))
     objective = question_type in OBJECTIVE_TYPES
-    sub_marks = draw(st.lists(marks, min_size=1, max_size=4))
+    several = not objective or question_type in SEVERAL_ANSWERS
+    sub_marks = draw(st.lists(marks, min_size=1, max_size=4 if several else 1))
     choice = question_type in CHOICE_TYPES
     keys = st.sets(st.sampled_from("ABCDEFG")).map(lambda key: "".join(sorted(key)))
     keys = keys if choice else texts

@@ -23,6 +23,8 @@ from questions.models import (
     Rubric,
     Task,
 )
+from questions.rules.vocabulary import Decision
+from questions.services.decisions import Repair, decide
 from questions.services.imports import import_questions
 from tests.questions.image_world import png
 
@@ -174,7 +176,10 @@ def test_an_image_does_not_change_under_its_revision(tmp_path: Path) -> None:
         ({"id": "x" * 81}, "too_long"),
         ({"task": "x" * 121}, "too_long"),
         ({"paper": "x" * 81}, "too_long"),
-        ({"sub_marks": [1000] * 11, "answer": ["B"] * 11}, "too_many_points"),
+        (
+            {"type": "multi_question_choice", "sub_marks": [1000] * 11, "answer": ["B"] * 11},
+            "too_many_points",
+        ),
     ],
 )
 def test_what_a_database_would_cut_is_refused(
@@ -185,6 +190,31 @@ def test_what_a_database_would_cut_is_refused(
     assert refusal.value.code == "nothing_read"
     assert [p.code for p in ImportProblem.objects.all()] == [code]
     assert not Question.objects.exists()
+
+
+def test_a_repair_stays_where_the_source_changed_something_else(
+    tmp_path: Path, curator: User
+) -> None:
+    """What the source itself changes counts, and what a repair of it would be is for a person."""
+    first = LINE | {"analysis": "故选A。"}
+    import_questions("jsonl", write(tmp_path, first))
+    question = Question.objects.get(external_id="p1")
+    problem = question.problems.get(code="key_against_analysis")
+    repair = Repair(answer_key=("A",), stem="Which unit is of force?\nA. newton\nB. joule")
+    decide(problem, Decision.REPAIR, "as analysed", acting_user=curator, repair=repair)
+
+    def now(**changed: object) -> QuestionRevision:
+        import_questions("jsonl", write(tmp_path, first | changed))
+        return QuestionRevision.objects.get(current_of=question)
+
+    again = now(analysis="Force is measured in newtons.")
+    assert (again.answer_key, again.published_key, again.author) == (["A"], ["B"], curator)
+    assert (again.stem, again.analysis) == (repair.stem, "Force is measured in newtons.")
+    assert again.reason == "as analysed"
+    other = now(stem="Force is measured in\nA. joules\nB. newtons")
+    assert (other.answer_key, other.stem) == (["A"], "Force is measured in\nA. joules\nB. newtons")
+    other = now(answer=["AB"], type="multi_choice")
+    assert (other.answer_key, other.author) == (["AB"], None)
 
 
 BAD_INPUT = [

@@ -225,6 +225,11 @@ def test_a_difference_is_resolved_by_one_opinion(
     assert question.label.knowledge == make_knowledge()[OPTICS]
     assert (question.label.difficulty, question.label.reason) == (1, "a lens")
     assert (made.chosen, made.reason) == (theirs, "a lens")
+    again = {"acting_user": curator, "last": difference.last, "chosen": theirs}
+    assert resolve_difference(question, reason="a lens", **again) == made
+    for given in ({"reason": "another"}, {"reason": "a lens", "acting_user": admin}):
+        with pytest.raises(Conflict, match="resolved in the meantime"):
+            resolve_difference(question, **(again | given))
     assert open_differences() == []
     assert AuditEntry.objects.filter(tag=Tag.LABELS_RESOLVED).count() == 1
     second(question, admin, difficulty=2)  # a newer opinion opens it again

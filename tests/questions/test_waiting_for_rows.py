@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.utils import timezone
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import BadInput, Conflict
-from questions.models import Question, Rubric
+from questions.models import Asset, Question, Rubric
 from questions.rules.four_tuple import Label
 from questions.rules.vocabulary import Decision, ProblemCode, QuestionType
 from questions.services.bulk_labels import apply, undo
 from questions.services.decisions import decide
 from questions.services.gate import check_duplicates, check_items, keep_findings
+from questions.services.import_checks import sha256_of
+from questions.services.imports import import_questions
 from questions.services.labels import set_labels
 from questions.services.rubrics import (
     accept_rubric,
@@ -23,9 +27,11 @@ from questions.services.rubrics import (
 )
 from questions.services.suggestions import KeptSuggestions, Suggestion, keep_suggestions
 from tests.factories import make_dataset, make_question, make_task, make_user
+from tests.questions.image_world import png
 from tests.questions.label_world import MECHANICS, make_knowledge, shown
 from tests.questions.test_decisions import doubtful, same_question
 from tests.questions.test_rubric_services import CAPPED, PLAIN
+from tests.questions.upload_world import line
 from tests.waiting import after
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -180,3 +186,18 @@ def test_suggestions_that_are_sent_twice_are_kept_once(curator: User) -> None:
     opinions = question.opinions.filter(model_name="model-a")
     assert list(opinions.order_by("pk").values_list("difficulty", flat=True)) == [3, 4, 2]
     assert opinions.get(followed_by=None).difficulty == 2
+
+
+def test_of_two_images_of_one_name_at_once_the_second_is_refused(tmp_path: Path) -> None:
+    def exam(name: str, colour: str) -> Path:
+        (tmp_path / name / "images").mkdir(parents=True)
+        (tmp_path / name / "images" / "one.png").write_bytes(png(colour))
+        look = {"stem": "Which? ![](image:one.png)\nA. one\nB. two", "images": ["one.png"]}
+        (tmp_path / name / "exam.jsonl").write_text(line(1, id=name, **look))
+        return tmp_path / name
+
+    red, blue = exam("red", "red"), exam("blue", "blue")
+    refused = after(lambda: import_questions("jsonl", red), lambda: import_questions("jsonl", blue))
+    assert isinstance(refused, BadInput)
+    assert "another image called 'one.png'" in str(refused)
+    assert Asset.objects.get().source_sha256 == sha256_of(png("red"))

@@ -83,6 +83,17 @@ def said_in(row: AnswerCheck | ModelReading | Extraction) -> Statement:
     return Statement(tuple(row.answers), row.outcome)
 
 
+def corrects(checks: Sequence[AnswerCheck]) -> bool | None:
+    """Return whether *checks*, of one response, change its reading; None where they differ evenly.
+
+    What most people state counts.
+    """
+    said = majority([said_in(check) for check in checks])
+    if said is None:
+        return None
+    return not [check for check in checks if said_in(check) == said][-1].confirmed
+
+
 def looked_at(check: AnswerCheck) -> Extraction | ModelReading:
     """Return the reading that *check* is about."""
     row = check.extraction or check.model_reading

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from evaluations.models import AnswerCheck, CheckSample, Extraction, ModelReading, Response, Run
 from evaluations.models.vocabulary import RunPurpose
@@ -15,7 +14,9 @@ from evaluations.reading.rules.extraction.model_reader import METHOD
 from evaluations.reading.rules.extraction.reading import Statement
 from evaluations.reading.selectors.answer_checks import (
     PERSON,
+    corrects,
     decided_readings,
+    newest_checks,
     said_in,
 )
 from evaluations.statistics.figure import Figure
@@ -85,8 +86,9 @@ def _labour(run: Run) -> Labour:
         by[_reader(row.outcome, row.method)] -= 1
         said = Statement(decided.answers, decided.outcome)
         by[_decider(said, row, said_in(by_model) if by_model else None)] += 1
-    corrected = checks.filter(confirmed=False).values("response").distinct().count()
-    return Labour(run, +by, checks.values("response").distinct().count(), corrected)
+    by_people = newest_checks(worked_on)
+    corrected = sum(corrects(own) is True for own in by_people.values())
+    return Labour(run, +by, len(by_people), corrected)
 
 
 def _reader(outcome: str, method: str) -> str:
@@ -106,7 +108,10 @@ def _decider(said: Statement, pattern: Extraction, model: Statement | None) -> s
 
 @dataclass(frozen=True, slots=True)
 class SampleFound:
-    """What people found in a random sample: how often the pattern's reading was wrong."""
+    """What people found in a random sample: how often the pattern's reading was wrong.
+
+    ``checked`` leaves out answers on which as many people say one thing as another.
+    """
 
     sample: CheckSample
     checked: int
@@ -120,15 +125,14 @@ class SampleFound:
 
 def samples(runs: Sequence[Run]) -> list[SampleFound]:
     """Return the samples drawn from *runs*, the newest first."""
-    newest = Q(responses__answer_checks__followed_by__isnull=True)
-    looked = newest & Q(responses__answer_checks__isnull=False)
-    wrong = looked & Q(responses__answer_checks__confirmed=False)
-    rows: QuerySet[Any] = (
-        CheckSample.objects.filter(run__in=runs)
-        .select_related("run__language_model", "created_by")
-        .annotate(
-            looked=Count("responses", filter=looked, distinct=True),
-            wrong=Count("responses", filter=wrong, distinct=True),
-        )
+    rows = list(
+        CheckSample.objects.filter(run__in=runs).select_related("run__language_model", "created_by")
     )
-    return [SampleFound(row, row.looked, row.wrong) for row in rows]
+    drawn = CheckSample.responses.through.objects.filter(checksample__in=rows)
+    found: dict[int, Counter[bool]] = defaultdict(Counter)
+    pairs = list(drawn.values_list("checksample", "response"))
+    checks = newest_checks({response for _sample, response in pairs})
+    for sample, response in pairs:
+        if response in checks and (wrong := corrects(checks[response])) is not None:
+            found[sample][wrong] += 1
+    return [SampleFound(row, found[row.pk].total(), found[row.pk][True]) for row in rows]

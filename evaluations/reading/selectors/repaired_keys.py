@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 
 from evaluations.models import Response
 from questions.models import QuestionRevision
@@ -16,30 +16,38 @@ ASKED = ("passage", "stem", "options", "letters", "sub_marks")
 
 @dataclass(frozen=True, slots=True)
 class RepairedKey:
-    """The key of a repair, and the id of the revision that repaired it."""
+    """The key that counts since a repair, and the id of the revision that has it."""
 
     key: tuple[str, ...]
     revision: int
 
 
 def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[int, RepairedKey]:
-    """Return the current repaired key by earlier revision with the same text.
+    """Return the key that counts by earlier revision, for items whose key was repaired since.
 
-    Of *revisions*, or of all of *dataset*. Items that nobody repaired are not in it.
+    It is that of the newest revision with the same text, also where the text was changed after
+    that, if a person made one of those that came after it. Of *revisions*, or of all of *dataset*.
     """
-    earlier = QuestionRevision.objects.exclude(pk=F("question__current")).filter(
-        question__current__author__isnull=False
-    )
+    asked = QuestionRevision.objects.all()
     if revisions is not None:
-        earlier = earlier.filter(pk__in=list(revisions))
+        asked = asked.filter(pk__in=list(revisions))
     if dataset:
-        earlier = earlier.filter(question__task__dataset__slug=dataset)
+        asked = asked.filter(question__task__dataset__slug=dataset)
+    by_people = QuestionRevision.objects.filter(author__isnull=False)
+    wanted = set(
+        asked.filter(question__in=by_people.values("question")).values_list("pk", flat=True)
+    )
+    same = QuestionRevision.objects.filter(question__revisions__in=wanted).distinct()
     found = {}
-    for revision in earlier.select_related("question__current"):
-        current = revision.question.current
-        if current is None or any(getattr(revision, n) != getattr(current, n) for n in ASKED):
-            continue
-        found[revision.pk] = RepairedKey(tuple(current.answer_key), current.pk)
+    newest: dict[tuple[int, str], QuestionRevision] = {}
+    by_person: set[tuple[int, str]] = set()
+    for revision in same.order_by("-number"):
+        text = revision.question_id, repr([getattr(revision, name) for name in ASKED])
+        if revision.pk in wanted and text in by_person:
+            found[revision.pk] = RepairedKey(tuple(newest[text].answer_key), newest[text].pk)
+        newest.setdefault(text, revision)
+        if revision.author_id is not None:
+            by_person.add(text)
     return found
 
 

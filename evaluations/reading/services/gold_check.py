@@ -26,7 +26,7 @@ from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import NotFound
 from questions.models import Dataset, Question, QuestionRevision
 from questions.rules.gate import Detail
-from questions.rules.vocabulary import Part, ProblemCode, QuestionType
+from questions.rules.vocabulary import SEVERAL_ANSWERS, Part, ProblemCode, QuestionType
 from questions.services.gate import keep_findings
 
 NO_KEY = "no key"
@@ -133,7 +133,8 @@ def _check(dataset: Dataset, acting_user: User | None) -> DatasetGolds:
 def _failures(question: Question, revision: QuestionRevision) -> tuple[list[FailedGold], int]:
     """Return the failures of one item, and the number of its forms."""
     key, marks = list(revision.answer_key), revision.decimal_sub_marks
-    if not has_key(key) or len(key) != len(marks):
+    several = len(key) > 1 and revision.question_type not in SEVERAL_ANSWERS
+    if not has_key(key) or len(key) != len(marks) or several:
         return [_failed(question, key, NO_KEY, [None] * len(key), "no_answer")], 1
     forms = surface_forms(key, revision.question_type)
     failed = [

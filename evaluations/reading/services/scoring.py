@@ -43,7 +43,7 @@ from evaluations.statistics.policies import SCORER_VERSION, Policy, published_ru
 from gradeapp.common.bulk_sql import update_rows
 from gradeapp.common.collector import collector_paused
 from questions.models import QuestionRevision
-from questions.rules.vocabulary import OBJECTIVE_TYPES, Part, QuestionType
+from questions.rules.vocabulary import OBJECTIVE_TYPES, SEVERAL_ANSWERS, Part
 
 BATCH = 500
 
@@ -51,12 +51,6 @@ BATCH = 500
 PRESENT_READERS = (
     *(EXTRACTOR_VERSION, EXACT_VERSION, ERROR_TEXT_VERSION),
     *PUBLISHED_VERSIONS.values(),
-)
-
-SEVERAL_ANSWERS = (
-    QuestionType.SEVERAL_QUESTIONS,
-    QuestionType.FIVE_OUT_OF_SEVEN,
-    QuestionType.EXACT_ANSWER,
 )
 
 Counts = Counter[tuple[Policy, str]]

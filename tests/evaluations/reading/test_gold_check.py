@@ -70,6 +70,15 @@ def test_good_keys_pass_in_every_form(curator: User) -> None:
 
 
 @pytest.mark.django_db
+def test_two_keys_where_one_is_read_fail_by_themselves(curator: User) -> None:
+    """Older imports stored such a question."""
+    items(two=(QuestionType.SINGLE_CHOICE, ("A", "B"), "ABCD"), good=GOOD["single"])
+    (found,) = check_golds("exam").datasets
+    assert [(one.key, one.form) for one in found.failed] == [(["A", "B"], "no key")]
+    assert (found.items, found.quarantined) == (2, 1)
+
+
+@pytest.mark.django_db
 def test_what_fails_is_quarantined_once_and_a_person_decides(curator: User) -> None:
     (bad,) = items(bad=(QuestionType.SINGLE_CHOICE, ("F",), "ABCD")).values()
     for _ in range(2):

@@ -53,6 +53,24 @@ def test_earlier_answers_are_scored_by_the_repaired_key(curator: User) -> None:
     assert points("strict") == [(0, "")]
 
 
+def test_a_later_repair_of_the_text_keeps_the_repaired_key(curator: User) -> None:
+    """Answers to the text before keep its newest key, however the question reads now."""
+    question = make_question(key=("A",), analysis="故选B。")
+    first = make_response(question, make_run(question.task.dataset), "【答案】B")
+    repair(question, curator, Repair(answer_key=("B",)))
+    rescore("strict")
+    stem = "Which one?\nA. one\nB. two\nC. three\nD. four"
+    (problem,) = question.problems.filter(decision__isnull=False)
+    text = Repair(stem=stem)
+    decide(problem, Decision.REPAIR, "a blank", acting_user=curator, repair=text)
+    assert points("strict") == [(6, "")]
+    rescore("strict")
+    assert points("strict") == [(6, "")]
+    first.refresh_from_db()
+    assert first.strict_score is not None
+    assert first.strict_score.key_revision is not None
+
+
 def test_new_answers_have_both_keys(curator: User) -> None:
     question = make_question(key=("A",), analysis="故选B。")
     repair(question, curator, Repair(answer_key=("B",)))

@@ -1,0 +1,92 @@
+"""Revisions that people make, and what of them stays when the source of an item changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping
+
+from django.db.models import Max
+
+from gradeapp.accounts.models import User
+from questions.models import Question, QuestionRevision, SearchText
+from questions.rules.search_words import search_text
+from questions.selectors.bank import searchable_parts
+
+# What a repair can change; the rest of a revision is its source's.
+TEXTS = ("passage", "stem", "reference_answer", "analysis")
+CONTENT = (*TEXTS, "options", "letters", "answer_key")
+# Where the source changes one of these, no repair of the version before fits any more.
+SHAPE = ("question_type", "letters", "sub_marks")
+
+
+def content_of(revision: QuestionRevision) -> dict[str, object]:
+    """What a repair of *revision* could change, by field."""
+    return {name: getattr(revision, name) for name in CONTENT}
+
+
+def revise(
+    current: QuestionRevision, content: dict[str, object], reason: str, author: User | None
+) -> QuestionRevision:
+    """One more revision with *content*, made the current one; what the source gave stays in it."""
+    newest = QuestionRevision.objects.filter(question=current.question_id)
+    made = QuestionRevision.objects.get(pk=current.pk)
+    made.pk = None
+    made.number = (newest.aggregate(last=Max("number"))["last"] or 0) + 1
+    for name, value in content.items():
+        setattr(made, name, value)
+    made.content_hash = _hash(made)
+    if current.published_key is None:
+        made.published_key = current.answer_key
+    made.author, made.reason = author, reason
+    made.save()
+    make_searchable([made])
+    Question.objects.filter(pk=current.question_id).update(current=made)
+    return made
+
+
+def _hash(revision: QuestionRevision) -> str:
+    """Tells a repaired revision from every imported one, and equal repairs from different ones."""
+    content = content_of(revision) | {"repair_of": revision.question_id}
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def present_repairs(questions: Collection[int]) -> list[tuple[QuestionRevision, QuestionRevision]]:
+    """The current revision of each of *questions* that a person made, with what it repairs."""
+    current = QuestionRevision.objects.filter(current_of__in=questions, author__isnull=False)
+    repaired = {revision.question_id: revision for revision in current.select_related("author")}
+    imported = QuestionRevision.objects.filter(question__in=list(repaired), author=None)
+    before = {revision.question_id: revision for revision in imported.order_by("number")}
+    return [(revision, before[question]) for question, revision in repaired.items()]
+
+
+def keep_repairs(
+    repairs: Iterable[tuple[QuestionRevision, QuestionRevision]],
+    imported: Mapping[int, QuestionRevision],
+) -> dict[int, QuestionRevision]:
+    """Repair *imported* again in what its source left as it was; the revisions made, by question.
+
+    *imported* are the revisions, by question, that followed those of ``present_repairs``.
+    """
+    made = {}
+    for repaired, before in repairs:
+        now = imported[repaired.question_id]
+        if any(getattr(now, name) != getattr(before, name) for name in SHAPE):
+            continue
+        kept = {
+            name: value
+            for name, value in content_of(repaired).items()
+            if value != getattr(before, name) == getattr(now, name)
+        }
+        if kept:
+            made[now.question_id] = revise(now, kept, repaired.reason, repaired.author)
+    return made
+
+
+def make_searchable(revisions: Iterable[QuestionRevision]) -> None:
+    """Let search find *revisions*; call it in the transaction that makes them."""
+    SearchText.objects.bulk_create(
+        SearchText(revision=revision, text=search_text(searchable_parts(revision)))
+        for revision in revisions
+    )
