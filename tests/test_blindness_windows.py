@@ -218,7 +218,7 @@ def test_a_save_without_a_window_asks_the_same_whatever_the_partner_did(
         client = logged_in(teacher)
         if window:
             with CaptureQueriesContext(connection) as queries:
-                given = {"with_window": False, "key": answer.public_id, "now": clock.time}
+                given = {"from_sheet": True, "key": answer.public_id, "now": clock.time}
                 give(answer, teacher, "0", **given)
             said: list[object] = [len(queries)]
         else:
@@ -241,7 +241,7 @@ def test_a_mark_without_a_window_waits_for_that_of_the_partner(
     """An uploaded sheet closes its own window only: its save must finalize nothing before."""
     answer = answers_of(made)[0]
     give(answer, teacher, "3")
-    give(answer, other_teacher, "3", with_window=False)
+    give(answer, other_teacher, "3", from_sheet=True)
     answer.refresh_from_db()
     assert answer.final_id is None
     finalize_due(made, now=later(60))

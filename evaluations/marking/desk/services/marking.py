@@ -54,7 +54,7 @@ def save_mark(
     flags: Sequence[Flag] = (),
     seconds: int | None = None,
     rubric: str = "",
-    with_window: bool = True,
+    from_sheet: bool = False,
     entered_by: User | None = None,
     now: datetime,
 ) -> SavedMark:
@@ -63,8 +63,8 @@ def save_mark(
     *points* are given per scoring point in the order of the rubric whose code is *rubric*;
     without a rubric *total* is given alone. *based_on_version* is the version that the page
     showed, 0 for none; a revision is a new version, in the time that the round gives for that
-    from the first save on (none at all where *with_window* is False). What the partner did
-    changes nothing of that: ``finalize_due`` finalizes the response when the time of all its
+    from the first save on (none at all for a mark that is read *from_sheet*). What the partner
+    did changes nothing of that: ``finalize_due`` finalizes the response when the time of all its
     marks is over. The same *key* with the same content is the same mark.
 
     *entered_by* is the person who enters the mark, where that is not the teacher: the
@@ -72,8 +72,8 @@ def save_mark(
 
     Raises NotFound when the teacher does not hold the response, NotAllowed for a person who
     entered or gave another mark of it, BadInput for a mark that does not fit, Conflict when
-    the round is closed or paused (the marks are kept as a draft), the response has another
-    rubric now, the stored mark can no longer be revised, or the page was older (kept as stale).
+    the round is not open (the marks are kept as a draft, unless a file has them), the response
+    has another rubric now, the stored mark cannot be revised now, or the page was older (kept).
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
@@ -91,16 +91,16 @@ def save_mark(
                 raise _too_late()
             check_given(answer, given)
             stale = reused or based_on_version != (current.own_version if current else 0)
-            window = _window(slot, current, now) if with_window else None
+            window = None if from_sheet else _window(slot, current, now)
             mark = _store(
                 slot, teacher, given, key=key, current=current, stale=stale, entered_by=entered_by
             )
             if not stale:
                 _after(slot, mark, window=window, first=current is None, now=now)
-        elif earlier is None:
+        elif earlier is None and not from_sheet:
             _keep_as_draft(slot, teacher, given, based_on_version, rubric)
     if earlier is None and not is_open:
-        raise _not_open(answer.round)
+        raise not_open_for_sheets() if from_sheet else _not_open(answer.round)
     return _answer(earlier or mark, repeated=earlier is not None)
 
 
@@ -243,6 +243,14 @@ def _not_open(marking_round: MarkingRound) -> Conflict:
         return Conflict(sentence, code="round_paused")
     sentence = _("The round was closed. Your marks are kept as a draft. Ask the lead.")
     return Conflict(sentence, code="round_closed")
+
+
+def not_open_for_sheets() -> Conflict:
+    """The refusal of a filled sheet while its round is not open."""
+    return Conflict(
+        _("The round is not open, so marks cannot be saved. Keep your file and ask the lead."),
+        code="round_not_open",
+    )
 
 
 def _store(

@@ -21,7 +21,11 @@ from evaluations.marking.desk.services.mark_rows import (
     frozen_rubric,
     same_content,
 )
-from evaluations.marking.desk.services.marking import check_revisable, save_mark
+from evaluations.marking.desk.services.marking import (
+    check_revisable,
+    not_open_for_sheets,
+    save_mark,
+)
 from evaluations.marking.desk.services.same_rubric import check_rubric, rubric_code
 from evaluations.marking.desk.services.slots import renew
 from evaluations.marking.sheets.rules.sheet_reader import SheetFault, read_sheet
@@ -33,7 +37,7 @@ from evaluations.marking.sheets.rules.sheet_rows import (
     read_row,
 )
 from evaluations.models import Mark, MarkingSheet, Slot
-from evaluations.models.vocabulary import Flag
+from evaluations.models.vocabulary import Flag, RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -123,6 +127,12 @@ def _in_words(params: Mapping[str, str | int]) -> dict[str, str | int]:
     return {**params, "missing": ", ".join(names)}
 
 
+def check_open(sheet: MarkingSheet) -> None:
+    """Raise Conflict while the round of *sheet* is not open."""
+    if sheet.round.status != RoundStatus.OPEN:
+        raise not_open_for_sheets()
+
+
 def hold_rows(sheet: MarkingSheet, rows: Sequence[FilledRow], *, now: datetime) -> None:
     """Hold for the sheet's teacher what of *rows* is still theirs, as at the desk, to be saved.
 
@@ -182,8 +192,9 @@ def save_rows(
 
     The key of a mark follows from sheet, response and content, so that a row that
     is sent again is the same mark. *acting_user* is the teacher, or the lead who
-    types in for them.
+    types in for them. Raises Conflict while the round is not open; no drafts are kept then.
     """
+    check_open(sheet)
     done = [
         _saved(sheet, row, row.slot, row.given, acting_user, now)
         if row.can_be_saved and row.slot and row.given
@@ -224,7 +235,7 @@ def _saved(
             comment=given.comment,
             flags=given.flags,
             rubric=row.rubric,
-            with_window=False,
+            from_sheet=True,
             entered_by=acting_user,
             now=now,
         )

@@ -24,6 +24,7 @@ from evaluations.marking.sheets.services.sheet_reading import (
     CHANGES,
     CheckedRow,
     RowState,
+    check_open,
     check_rows,
     hold_rows,
     rows_of_file,
@@ -34,7 +35,7 @@ from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest
 from gradeapp.audit.reads import count_items
-from gradeapp.common.refusals import BadInput, Conflict, Refusal
+from gradeapp.common.refusals import BadInput, Refusal
 
 FOLDER = "evaluations/marking/sheets"
 DAY = 24 * 3600
@@ -157,11 +158,7 @@ def _lines(desk: DeskItem) -> list[dict[str, Any]]:
 def _preview(
     request: MemberRequest, sheet: MarkingSheet, space: str, content: bytes
 ) -> HttpResponse:
-    if sheet.round.status != RoundStatus.OPEN:
-        raise Conflict(
-            _("The round is not open, so marks cannot be saved. Keep your file and ask the lead."),
-            code="round_not_open",
-        )
+    check_open(sheet)
     rows, now = rows_of_file(content), timezone.now()
     hold_rows(sheet, rows, now=now)
     checked = check_rows(sheet, rows, acting_user=request.user, now=now)

@@ -29,7 +29,7 @@ from evaluations.marking.sheets.services.sheet_reading import (
     save_rows,
 )
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, MarkingSheet, Slot
-from evaluations.models.vocabulary import Flag, SlotKind
+from evaluations.models.vocabulary import Flag, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -400,17 +400,26 @@ def test_a_returned_mark_is_not_saved_again_from_its_sheet(
     assert (checked.state, checked.sentence) == (RowState.BAD, said)
 
 
-def test_after_the_end_of_the_round_marks_are_kept_as_drafts(
-    made: MarkingRound, teacher: User
+@pytest.mark.parametrize("by_lead", [False, True])
+@pytest.mark.parametrize("status", [RoundStatus.PAUSED, RoundStatus.CLOSED])
+def test_no_row_replaces_what_its_teacher_typed_while_the_round_is_not_open(
+    status: RoundStatus, by_lead: bool, made: MarkingRound, teacher: User, lead: User
 ) -> None:
     sheet = taken(made, teacher)
-    answer = on(sheet)[0]
-    close_round(made, acting_user=None, now=later(1))
-    rows = [row(sheet, answer, "3", "3", "5")]
-    (done,) = save_rows(sheet, rows, acting_user=teacher, now=later(2))
-    assert (done.state, "kept as a draft" in done.sentence) == ("bad", True)
+    slot = slots_on(sheet, NOW).select_related("answer__round")[0]
+    typed = {"content": {"points": ["1", "2", "6"], "comment": "typed"}, "now": later(1)}
+    save_draft(slot, teacher, sequence=1, **typed)
+    MarkingRound.objects.update(status=status)
+    rows = [row(sheet, slot.answer, "3", "3", "5")]
+    given = {"acting_user": lead if by_lead else teacher, "now": later(2)}
+    (done,) = save_rows(sheet, rows, **given)  # the round was open when the sheet was read
+    assert (done.state, "Keep your file" in done.sentence) == (RowState.BAD, True)
+    sheet.round.refresh_from_db()
+    with pytest.raises(Conflict, match="Keep your file"):
+        save_rows(sheet, rows, **given)
     assert not Mark.objects.exists()
-    assert answer.slots.get(holder=teacher).drafts.get().content["points"] == ["3", "3", "5"]
+    kept = slot.drafts.get()
+    assert (kept.content["points"], kept.content["comment"]) == (["1", "2", "6"], "typed")
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\xd0\xcf\x11\xe0old", b"PK\x03\x04no"])
