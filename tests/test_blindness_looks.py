@@ -34,7 +34,13 @@ from evaluations.models import (
     Response,
     Run,
 )
-from evaluations.models.vocabulary import AttemptStatus, JobStatus, RunPurpose, RunStatus
+from evaluations.models.vocabulary import (
+    AttemptStatus,
+    JobStatus,
+    RoundStatus,
+    RunPurpose,
+    RunStatus,
+)
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -54,6 +60,7 @@ from tests.evaluations.marking_world import (
 from tests.evaluations.review_world import items_of, review_of, say
 from tests.factories import make_endpoint
 from tests.test_blindness_roles import also
+from tests.waiting import after
 
 pytestmark = pytest.mark.django_db
 SETTINGS = RoundSettings("Soon", 7, Scheme.TWO_AND_LEAD)
@@ -244,6 +251,39 @@ def test_who_reviews_an_answer_or_reads_a_review_does_not_mark_it(
     round_over([response], [reader, other_teacher])
     with pytest.raises(BadInput, match="no wrong answers"):  # what is being marked is left out
         review_of(response.run, [other_teacher])
+
+
+@pytest.mark.parametrize("practice", [False, True])
+def test_who_marks_a_question_reviews_no_other_response_to_it(
+    practice: bool, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """As who reviewed one marks none, whichever is first; the same text is the same question."""
+    _made, response = marked([teacher, other_teacher])
+    stem = response.question.current.stem
+    others = responses_to(subjective_question(stem=stem), 1, "canary-other")
+    made = round_over(others, [third_teacher, other_teacher], practice=practice)
+    if not practice:
+        with pytest.raises(BadInput, match="reviewers see marks"):
+            review_of(response.run, [third_teacher])
+        assert not Look.objects.filter(person=third_teacher).exists()
+        MarkingRound.objects.filter(pk=made.pk).update(status=RoundStatus.CLOSED)
+    review_of(response.run, [third_teacher])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("review_first", [False, True])
+def test_a_review_and_a_round_of_one_question_are_not_begun_at_one_moment(
+    review_first: bool, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    made, response = marked([teacher, other_teacher])
+    others = responses_to(made.answers.get().question, 1, "canary-other")
+    begun = [
+        lambda: round_over(others, [third_teacher, other_teacher]),
+        lambda: review_of(response.run, [third_teacher]),
+    ]
+    refused = after(begun[review_first], begun[not review_first])
+    assert isinstance(refused, BadInput)
+    assert refused.code == ("looked" if review_first else "marks")
 
 
 @pytest.mark.django_db(transaction=True)

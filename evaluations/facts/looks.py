@@ -13,7 +13,15 @@ from django.db.models.functions import Concat
 from django.utils.translation import gettext as _
 
 from evaluations.facts.known_models import OfRound, of_known_models
-from evaluations.models import BlindAnswer, Job, Look, MarkingRound, Response, Run
+from evaluations.models import (
+    BlindAnswer,
+    Job,
+    Look,
+    MarkingRound,
+    Response,
+    RoundTeacher,
+    Run,
+)
 from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RunPurpose, RunStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -203,8 +211,39 @@ def refuse_who_knows(marking_round: MarkingRound, teachers: Collection[int]) -> 
     _refuse(_of_responses(marking_round), teachers, words)
 
 
+def refuse_who_marks(responses: Collection[int], people: Collection[int]) -> None:
+    """Raise BadInput for one of *people* who is to see *responses* and marks the same questions.
+
+    That is as a teacher of a round that is not closed, practice apart: the rule of
+    ``refuse_who_knows`` where the round was there first.
+    """
+    _hold(people)
+    teachers = RoundTeacher.objects.filter(teacher__in=people, left_at=None, round__practice=False)
+    teachers = teachers.filter(round__status__in=NOT_CLOSED).select_related("teacher")
+    for one in teachers.order_by("pk"):
+        answers = BlindAnswer.objects.filter(round=one.round_id).order_by()
+        asked = Response.objects.filter(question__in=_with_same_text(answers))
+        if any(asked.filter(pk__in=some).exists() for some in in_batches(list(responses))):
+            words = _(
+                "%(name)s marks responses to questions of this analysis in a round that is not "
+                "closed, and reviewers see marks. Choose other reviewers, or close the round first."
+            )
+            raise BadInput(words % {"name": one.teacher}, code="marks")
+
+
+def _hold(people: Collection[int]) -> None:
+    """Let whoever gives one of *people* something to mark or to see meanwhile wait, until the end.
+
+    Called after what is given is stored and before what speaks against it is read, so that of two
+    at one moment the second finds what the first stored.
+    """
+    rows = User.objects.select_for_update(no_key=True).filter(pk__in=people)
+    list(rows.order_by("pk").values_list("pk"))
+
+
 def _refuse(looks: Iterable[QuerySet[Look]], people: Collection[int], words: str) -> None:
     """Raise BadInput, in *words*, if one of *people* has one of *looks*."""
+    _hold(people)
     found = (some.filter(person__in=people).select_related("person").first() for some in looks)
     if not (look := next(filter(None, found), None)):
         return

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.capability.selectors.capability_review import Share, few_in
 from evaluations.capability.selectors.capability_sample import Sample, sample
-from evaluations.facts.looks import record_scope, record_views
+from evaluations.facts.looks import record_scope, record_views, refuse_who_marks
 from evaluations.marking.rules.assignment_plan import plan
 from evaluations.marking.rules.blinding import names_model
 from evaluations.marking.rules.drawing import shuffled
@@ -64,7 +64,8 @@ def open_review(
     *per_task* answers are drawn of each task, 1 to ``MOST_PER_TASK``; each is
     judged by *reviewers_each* (1 or 2) of *reviewers*, planned evenly from
     *random_seed*. What was read in an answer and what it got are frozen. Raises
-    BadInput with one sentence where the review could not work.
+    BadInput with one sentence where the review could not work, or one of *reviewers* marks
+    other responses to its questions.
     """
     name = _checked_name(name, runs)
     _check_people(reviewers, reviewers_each, acting_user)
@@ -88,9 +89,10 @@ def open_review(
         made.reviewers.set(reviewers)
         items = _items(made, drawn)
         _plan_slots(made, items, [person.pk for person in reviewers])
+        seen = [item.response_id for item in items]
         for person in reviewers:  # who reviews an answer reads what it got
-            seen = [item.response_id for item in items]
             record_views(seen, acting_user=person, page="review")
+        refuse_who_marks(seen, [person.pk for person in reviewers])
         detail = {"answers": len(items), "reviewers": len(reviewers), "each": reviewers_each}
         record(Tag.REVIEW_OPENED, made, actor=acting_user, **detail)
     return made
