@@ -30,11 +30,16 @@ def possible_markers() -> QuerySet[User]:
 def check_markers(people: Iterable[User]) -> None:
     """Raise BadInput for somebody who may not mark, or not with another role besides."""
     for person in people:
-        if not person.may(Capability.MARK):
-            raise BadInput(
-                _("%(name)s is not allowed to mark.") % {"name": person}, code="not_a_marker"
-            )
+        check_may_mark(person)
     check_other_roles(people)
+
+
+def check_may_mark(person: User) -> None:
+    """Raise BadInput for somebody who may not mark: without the role now, or deactivated."""
+    if not person.may(Capability.MARK):
+        raise BadInput(
+            _("%(name)s is not allowed to mark.") % {"name": person}, code="not_a_marker"
+        )
 
 
 def check_other_roles(people: Iterable[User]) -> None:

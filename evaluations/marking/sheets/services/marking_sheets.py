@@ -15,6 +15,7 @@ from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.sheets.selectors import slots_on
 from evaluations.models import MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.markers import check_may_mark
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.reads import record_export
@@ -36,9 +37,9 @@ def take_sheet(
 
     They are those that the desk would give, in its order, and the desk does not
     give them while they are away. *acting_user* is the teacher, or a lead for
-    them. Raises BadInput for a number or a day that is not possible, Conflict
-    where the round is not open, the teacher would hold more of it than the round allows,
-    or there is nothing to take.
+    them. Raises BadInput for a number or a day that is not possible and for a teacher who
+    may not mark any more, Conflict where the round is not open, the teacher would hold more of
+    it than the round allows, or there is nothing to take.
     """
     _check(marking_round, teacher, responses, until, now)
     sheet = _new_sheet(marking_round, teacher, until)
@@ -106,6 +107,7 @@ def _check(
         raise Conflict(
             _("The round is not open, so no responses can be downloaded."), code="round_not_open"
         )
+    check_may_mark(teacher)
     membership = marking_round.pool.filter(teacher=teacher).first()
     if membership is None:
         raise BadInput(_("%(name)s is not a teacher of this round.") % {"name": teacher})

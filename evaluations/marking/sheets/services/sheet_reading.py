@@ -38,6 +38,7 @@ from evaluations.marking.sheets.rules.sheet_rows import (
 )
 from evaluations.models import Mark, MarkingSheet, Slot
 from evaluations.models.vocabulary import Flag, RoundStatus
+from gradeapp.accounts.markers import check_may_mark
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -128,9 +129,10 @@ def _in_words(params: Mapping[str, str | int]) -> dict[str, str | int]:
 
 
 def check_open(sheet: MarkingSheet) -> None:
-    """Raise Conflict while the round of *sheet* is not open."""
+    """Raise Conflict if the round of *sheet* is not open, BadInput if its teacher may not mark."""
     if sheet.round.status != RoundStatus.OPEN:
         raise not_open_for_sheets()
+    check_may_mark(sheet.teacher)
 
 
 def hold_rows(sheet: MarkingSheet, rows: Sequence[FilledRow], *, now: datetime) -> None:
@@ -192,7 +194,8 @@ def save_rows(
 
     The key of a mark follows from sheet, response and content, so that a row that
     is sent again is the same mark. *acting_user* is the teacher, or the lead who
-    types in for them. Raises Conflict while the round is not open; no drafts are kept then.
+    types in for them. Raises Conflict while the round is not open (no drafts are kept then), and
+    BadInput if the teacher may not mark any more.
     """
     check_open(sheet)
     done = [

@@ -16,11 +16,11 @@ from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS, marks_of_round
 from evaluations.marking.services.finalizing import newest_marks
 from evaluations.marking.sheets.services.sheet_reading import save_rows
-from evaluations.models import Mark, MarkingRound, Slot
+from evaluations.models import Mark, MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import ArbitrationReason
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
-from gradeapp.common.refusals import NotAllowed
+from gradeapp.common.refusals import BadInput, NotAllowed
 from tests.conftest import logged_in
 from tests.evaluations.marking.sheets.test_marking_sheets import on, row
 from tests.evaluations.marking_world import give, later, small_round
@@ -123,6 +123,24 @@ def test_the_queue_passes_over_what_one_entered_before_it_was_given_again(
     assert Slot.objects.get(holder=teacher).entered_by is None
     assert claim_own(other_teacher.pk, made.pk, until=later(30), now=later(4)) is None
     assert claim_next(other_teacher, round=made, now=later(4)) is None
+
+
+@pytest.mark.parametrize("deactivated", [False, True])
+def test_nobody_enters_a_mark_for_who_may_not_mark_any_more(
+    deactivated: bool, made: MarkingRound, teacher: User, lead: User
+) -> None:
+    sheet = taken(made, teacher)
+    (answer,) = on(sheet)
+    if deactivated:
+        User.objects.filter(pk=teacher.pk).update(is_active=False)
+    else:
+        teacher.groups.clear()
+    sheet = MarkingSheet.objects.get()
+    with pytest.raises(BadInput, match="not allowed to mark"):
+        save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=lead, now=later(1))
+    with pytest.raises(BadInput, match="not allowed to mark"):
+        taken(made, sheet.teacher, acting_user=lead)
+    assert not Mark.objects.exists()
 
 
 def given_again(made: MarkingRound, teacher: User, lead: User) -> None:
