@@ -81,7 +81,7 @@ def save_mark(
         slot = _held(slot, teacher)
         answer = slot.answer
         stored = standing(answer, key)
-        earlier, key, reused = _earlier(key, given, slot, teacher, _with_key(stored, key))
+        earlier, key, stale_key = _earlier(key, given, slot, teacher, based_on_version, stored)
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
             refuse_second_entry(stored, slot, entered_by or teacher)
@@ -90,7 +90,9 @@ def save_mark(
             if current is not None and not is_revisable(slot, now):
                 raise _too_late()
             check_given(answer, given)
-            stale = reused or based_on_version != (current.own_version if current else 0)
+            if based_on_version != (current.own_version if current else 0):
+                key = stale_key
+            stale = key == stale_key
             window = None if from_sheet else _window(slot, current, now)
             mark = _store(
                 slot, teacher, given, key=key, current=current, stale=stale, entered_by=entered_by
@@ -163,35 +165,37 @@ def _held(slot: Slot, teacher: User) -> Slot:
 
 
 def _earlier(
-    key: uuid.UUID, given: GivenMark, slot: Slot, teacher: User, stored: Mark | None
-) -> tuple[Mark | None, uuid.UUID, bool]:
-    """What an equal request stored before, the key to store under, and whether *key* is used.
+    key: uuid.UUID,
+    given: GivenMark,
+    slot: Slot,
+    teacher: User,
+    based_on_version: int,
+    stored: Standing,
+) -> tuple[Mark | None, uuid.UUID, uuid.UUID]:
+    """What an equal request stored before, the key to store under, and the key of a stale mark.
 
-    *stored* is the mark that has the *key*.
-
-    Other content under a used key comes from a page that is older than the
-    stored mark; it is kept under a key of its own, the same one each time.
+    Other content under a used key comes from a page that is older than the stored mark, so it is
+    stale. A stale mark leaves the *key* that was sent to the mark that counts: a response whose
+    mark was returned has the key of the pages before it. Its own is the same each time.
     """
-    if stored is None:
-        return None, key, False
-    if (stored.slot_id, stored.teacher_id) != (slot.pk, teacher.pk):
-        if stored.teacher_id == teacher.pk and stored.slot.answer_id == slot.answer_id:
-            # Marks were returned, and this one has another role now: the page counts anew.
-            key = uuid.uuid5(key, f"slot {slot.pk}")
-            return _earlier(key, given, slot, teacher, Mark.objects.filter(key=key).first())
+    used = _on_it(stored, key)
+    of_other = used.teacher_id != teacher.pk if used else stored.with_key is not None
+    if of_other:
         raise _key_used()
-    if same_content(stored, given):
-        return stored, key, True
-    own_key = uuid.uuid5(key, repr(given.as_draft()))
-    return Mark.objects.filter(key=own_key).first(), own_key, True
+    if used and (used.slot_id != slot.pk or used.stale):
+        # Marks were returned, and this one has another role now: the page counts anew. Or a stale
+        # mark has the key itself, as it had in earlier versions.
+        key = uuid.uuid5(key, f"slot {slot.pk}")
+        used = _on_it(stored, key)
+    stale_key = uuid.uuid5(key, repr((given.as_draft(), based_on_version)))
+    if used and same_content(used, given):
+        return used, key, stale_key
+    return _on_it(stored, stale_key), stale_key if used else key, stale_key
 
 
-def _with_key(stored: Standing, key: uuid.UUID) -> Mark | None:
-    """The mark that has the *key*, on this response or any other."""
-    on_it = next((mark for mark in stored.marks if mark.key == key), None)
-    if on_it is None and stored.with_key is not None:
-        return Mark.objects.get(pk=stored.with_key)
-    return on_it
+def _on_it(stored: Standing, key: uuid.UUID) -> Mark | None:
+    """The mark of the response that has the *key*."""
+    return next((mark for mark in stored.marks if mark.key == key), None)
 
 
 def _counting(stored: Standing) -> list[Mark]:

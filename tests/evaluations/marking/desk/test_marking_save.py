@@ -7,10 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from evaluations.marking.desk.services.drafts import save_draft
+from evaluations.marking.desk.services.mark_rows import GivenMark, write_mark
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.rounds.services.rounds import close_round
+from evaluations.marking.services.reopening import reopen_slots
 from evaluations.models import Draft, FinalMark, Mark, PointMark
 from evaluations.models.vocabulary import Flag, SlotKind
 from evaluations.schemes import Scheme
@@ -194,6 +197,43 @@ def test_other_content_under_a_used_key_is_kept_as_stale_once(
             give(answer, teacher, ["2", "2", "2"], key=key)
         assert refused.value.code == "stale_version"
     assert Mark.objects.filter(stale=False).count() == Mark.objects.filter(stale=True).count() == 1
+
+
+def test_a_stale_page_leaves_the_key_of_the_present_one_to_it(
+    teacher: User, other_teacher: User
+) -> None:
+    """A response whose mark was returned has the key of the change page from before, version 0."""
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    give(answer, teacher, ["1", "1", "1"])
+    key = uuid.uuid4()
+    slot = held_slot(answer, teacher)
+    with transaction.atomic():
+        reopen_slots([slot], {slot.pk: teacher.pk}, now=later(2))
+    for _ in range(2):  # the change page that was open before, and the same request again
+        with pytest.raises(Conflict) as refused:
+            give(answer, teacher, ["2", "2", "2"], key=key, based_on_version=1)
+        assert refused.value.code == "stale_version"
+    stale = Mark.objects.get(stale=True)
+    saved = give(answer, teacher, ["2", "2", "2"], key=key)
+    assert (saved.stale, saved.own_version, saved.key) == (False, 1, key)
+    assert give(answer, teacher, ["2", "2", "2"], key=key) == saved
+    with pytest.raises(Conflict):  # the page from before once more, now with the version that is
+        give(answer, teacher, ["3", "3", "3"], key=key, based_on_version=1)
+    assert Mark.objects.filter(stale=True).count() == 2
+    assert stale.key != key
+
+
+def test_a_response_whose_key_a_stale_mark_has_can_be_marked(
+    teacher: User, other_teacher: User
+) -> None:
+    """As stale marks had it in earlier versions."""
+    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    key, values = uuid.uuid4(), [Decimal(1)] * 3
+    slot = held_slot(answer, teacher)
+    write_mark(slot, teacher, GivenMark(tuple(values)), version=0, stale=True, key=key)
+    saved = give(answer, teacher, ["1", "1", "1"], key=key)
+    assert (saved.stale, saved.version) == (False, 1)
+    assert give(answer, teacher, ["1", "1", "1"], key=key) == saved
 
 
 def test_anothers_key_is_refused(teacher: User, other_teacher: User) -> None:
