@@ -24,6 +24,7 @@ from evaluations.marking.desk.services.passing import lose_passed, pass_by
 from evaluations.marking.desk.services.slot_order import Claimable, Half
 from evaluations.marking.desk.services.slots import claim_next, take
 from evaluations.marking.services.finalizing import finalize_due, newest_marks
+from evaluations.marking.sheets.selectors import slots_on
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.schemes import Scheme
@@ -139,6 +140,14 @@ def test_sheets_that_are_taken_at_once_hold_no_more_than_the_round_allows() -> N
     refused = after(lambda: taken(made, people[0], 4), lambda: taken(made, people[0], 1))
     assert isinstance(refused, Conflict)
     assert Slot.objects.filter(holder=people[0]).count() == 4
+
+
+def test_no_response_is_on_two_sheets_that_are_taken_at_once() -> None:
+    people = teachers(2)
+    made = small_round(people, 12)
+    sheets = at_once(*[partial(taken, made, people[0], 4)] * 2)
+    on_each = [set(slots_on(sheet, NOW).values_list("pk", flat=True)) for sheet in sheets]
+    assert [len(slots) for slots in on_each] == [sheet.responses for sheet in sheets] == [4, 4]
 
 
 def test_those_who_leave_at_once_all_leave(lead: User) -> None:
