@@ -48,6 +48,9 @@ async function send(form, keepalive) {
   state.sequence = Math.max(state.sequence + 1, Date.now());
   const body = new FormData(form);
   body.append("sequence", state.sequence);
+  // "Keep saved mark" discards the drafts of this page, not a newer one of another.
+  const keep = document.getElementById("keep");
+  if (keep) keep.elements.sequence.value = state.sequence;
   // The header lets an ended session answer 401 instead of a login page.
   const headers = { "HX-Request": "true" };
   const request = { method: "POST", body, headers, keepalive };

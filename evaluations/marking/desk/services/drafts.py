@@ -59,10 +59,14 @@ def save_draft(
     return write_draft(slot, teacher, sequence, {**content, **known})
 
 
-def discard_change(slot: Slot, teacher: User) -> None:
-    """Delete the draft of a change to a saved mark; the saved mark stays as it is."""
+def discard_change(slot: Slot, teacher: User, *, up_to: int) -> None:
+    """Delete the draft of a change to a saved mark; the saved mark stays as it is.
+
+    *up_to* is the sequence of the newest draft that the page knows, 0 for none: a newer one, of
+    another browser, stays.
+    """
     if slot.marked:
-        Draft.objects.filter(slot=slot, teacher=teacher).delete()
+        Draft.objects.filter(slot=slot, teacher=teacher, sequence__lte=up_to).delete()
 
 
 def _own_version(slot: Slot) -> int:

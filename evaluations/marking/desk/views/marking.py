@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -80,7 +81,9 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
 def next_response(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Claim the next response and show it; a change that is given up is discarded first."""
     if "discard" in request.POST and (answer := at_hand(request)):
-        discard_change(_slot(request, answer), request.user)
+        sent = request.POST.get("sequence", "")
+        newest = int(sent) if re.fullmatch("[0-9]{1,16}", sent) else 0
+        discard_change(_slot(request, answer), request.user, up_to=newest)
     return _show_next(request, _round(request, round_id))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -85,8 +87,33 @@ def test_a_change_is_drafted_also_when_it_can_no_longer_be_saved(
     assert (shown.given.comment, shown.saved and shown.saved.points) == ("late", ("1", "1", "1"))
     Draft.objects.update(content={**content, "version": 7})
     assert desk_item(slot, teacher).given == shown.saved
-    discard_change(slot, teacher)
+    discard_change(slot, teacher, up_to=0)
+    assert Draft.objects.count() == 1, "a page that shows no draft discards none of another browser"
+    discard_change(slot, teacher, up_to=1)
     assert Draft.objects.count() == 0
+
+
+def test_keep_saved_mark_discards_no_draft_that_the_page_does_not_know(
+    teacher: User, other_teacher: User
+) -> None:
+    made = small_round([teacher, other_teacher], window_minutes=15)
+    (answer,) = answers_of(made)
+    give(answer, teacher, ["1", "1", "1"])
+    slot, client = held_slot(answer, teacher), logged_in(teacher)
+    desk = f"/marking/responses/{answer.public_id}/?change"
+
+    def kept_by(page: str) -> int:
+        form = page.partition('id="keep"')[2].partition("</form>")[0]
+        sent = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+        assert sent.pop("csrfmiddlewaretoken")
+        client.post(f"/marking/rounds/{made.public_id}/next/", sent)
+        return Draft.objects.count()
+
+    before = client.get(desk).text
+    given = {"content": {"comment": "typed elsewhere"}, "based_on_version": 1, "now": NOW}
+    assert save_draft(slot, teacher, sequence=2**40, **given)
+    assert kept_by(before) == 1
+    assert kept_by(client.get(desk).text) == 0
 
 
 def test_a_draft_for_what_somebody_else_holds_is_refused(
