@@ -181,8 +181,9 @@ def test_lists_behind_a_figure_are_looks_at_all_runs_that_were_asked_for(
     chosen = several(question, SMALL_CELL)
     judge, other = f"judge:{JUDGE}", responses_to(subjective_question(), 1, QWEN)
     for one in (*chosen, *other):
-        mark(one, *FULL)
-        judged(one, "12")
+        given = "6" if one == chosen[0] else "12"
+        mark(one, given, given)
+        judged(one, given)
     choice = make_question(make_task(question.task.dataset))
     make_response(choice, chosen[0].run, "A")
     rows, pairs = (f"/reports/{name}/?dataset={question.task.dataset.slug}" for name in LISTS)
@@ -202,11 +203,30 @@ def test_the_report_of_retries_tells_about_each_of_few(
 ) -> None:
     people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
     few, chosen = responses_to(subjective_question(), 1, QWEN), several(question, SMALL_CELL)
-    for one in (*few, *chosen):
+    for one in (*few, *chosen[1:]):
         mark(one, *FULL)
+    mark(chosen[0], "6", "6")
     page = f"/api/v1/reports/retries/?dataset={question.task.dataset.slug}"
     assert barred_by([page], chosen, people, lead) == []
     assert barred_by([page], few, people, lead) == [page]
+
+
+@pytest.mark.parametrize("extreme", ["0", "12"])
+def test_a_figure_tells_about_each_of_many_if_all_got_nothing_or_full_marks(
+    extreme: str, teacher: User, other_teacher: User, lead: User
+) -> None:
+    people, question = [also(teacher, [Role.LEAD]), other_teacher], subjective_question()
+    chosen, dataset = several(question, SMALL_CELL), question.task.dataset.slug
+    for one in chosen[1:]:
+        mark(one, extreme, extreme)
+    tells = [f"/api/v1/reports/cuts/?by=year&dataset={dataset}", f"/reports/?dataset={dataset}"]
+    tells.append(f"/api/v1/reports/retries/?dataset={dataset}")
+    before = transaction.savepoint()
+    mark(chosen[0], "6", "6")
+    assert barred_by(tells, chosen, people, lead) == []
+    transaction.savepoint_rollback(before)
+    mark(chosen[0], extreme, extreme)
+    assert barred_by(tells, chosen, people, lead) == tells
 
 
 def previewed(run: int, people: Sequence[User], **fields: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Find the marked responses that a figure of a report is about almost alone."""
+"""Find the marked responses that a figure of a report tells about one by one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evaluations.facts.judged_marks import few_judged
-from evaluations.facts.looks import BATCH, SMALL_CELL, in_small_cells
+from evaluations.facts.looks import BATCH, SMALL_CELL
 from evaluations.facts.params import TEACHERS, ReportParams, markers_of
 from evaluations.models import Response
 from evaluations.reports.selectors.cuts import cut_keys
@@ -37,10 +37,12 @@ CELLS: dict[str, tuple[Keys, ...]] = {
     "leakage": (("year",),),
 }
 OF_KEYS = ("cuts", "settings", "gains")
+# Sums of the same points differ by less.
+ROUNDING = 1e-6
 
 
 def in_few(name: str, params: ReportParams) -> set[int]:
-    """Return the subjective responses whose mark is in a figure of fewer than ``SMALL_CELL``.
+    """Return the subjective responses whose mark a figure tells: it is about few or is an extreme.
 
     *name* is that of a report or a summary, of *params* (valid).
     """
@@ -65,17 +67,18 @@ def in_few(name: str, params: ReportParams) -> set[int]:
 
 
 def _few_retried(params: ReportParams) -> set[int]:
-    """Return the subjective responses with marks that are few among those called as often."""
+    """Return the subjective responses with marks that the figures of those called as often tell."""
     of_one_marker = replace(params, marker=params.marker or TEACHERS)
     rows = counted(answer_groups(of_one_marker, Detail.RESPONSES))
     rows = rows[(rows["part"] == Part.SUBJECTIVE) & (rows["scored"] > 0)]
     again = rows["response"].isin(retried_responses(params.dataset))
-    cells = zip(rows["model"], rows["condition"], again, strict=True)
-    return in_small_cells(zip(list(cells), rows["response"].tolist(), strict=True))
+    rows = rows.assign(again=again, n=rows["scored"], full=rows["full_each"])
+    told = _tells_each(rows, ["model", "condition", "again"])
+    return set(rows.loc[told, "response"].tolist())
 
 
 def few_marked(groups: pd.DataFrame, params: ReportParams, cells: Collection[Keys]) -> set[Item]:
-    """Return the subjective items with marks that are few in one of *cells*.
+    """Return the subjective items with marks that the figure of one of *cells* tells.
 
     *groups* are the ``answer_groups`` that count.
     """
@@ -87,12 +90,23 @@ def few_marked(groups: pd.DataFrame, params: ReportParams, cells: Collection[Key
     small = frame["n"] < 0
     for keys in cells:
         texts = {f"cut {key}": key_text(frame, key) for key in keys}
-        sizes = frame.assign(**texts).groupby([*asked, *texts])["n"].transform("sum")
-        small |= sizes < SMALL_CELL
+        small |= _tells_each(frame.assign(**texts), [*asked, *texts])
     found = frame.loc[small, [*asked, "question"]].merge(
         groups[[*asked, "question", "run"]].drop_duplicates(), on=[*asked, "question"]
     )
     return set(zip(found["run"].tolist(), found["question"].tolist(), strict=True))
+
+
+def _tells_each(rows: pd.DataFrame, keys: list[str]) -> pd.Series[bool]:
+    """Return for each row whether the figure of its cell, by *keys*, tells the mark of each answer.
+
+    It does if it is about fewer than ``SMALL_CELL``, and if all got nothing or all full marks,
+    however many they are.
+    """
+    cells = rows.groupby(keys)
+    n, points, full = (cells[name].transform("sum") for name in ("n", "points", "full"))
+    told: pd.Series[bool] = (n < SMALL_CELL) | (points <= 0) | (points >= full - ROUNDING)
+    return told
 
 
 def responses_to(items: Set[Item]) -> set[int]:

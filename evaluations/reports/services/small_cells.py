@@ -1,4 +1,4 @@
-"""Keep who saw a figure of fewer than five marked responses: it tells about each of them."""
+"""Keep who saw a figure that tells about each of its marked responses, as one of few."""
 
 from __future__ import annotations
 
