@@ -70,7 +70,7 @@ def mark_before_seeing(
     """Keep what *lead* would give before seeing the other marks; the first one
     under a rubric counts and stays.
 
-    Raises NotAllowed, Conflict and NotFound as ``arbitrate`` does, BadInput for a mark that does
+    Raises NotAllowed and Conflict as ``arbitrate`` does, BadInput for a mark that does
     not fit.
     """
     given = GivenMark(tuple(points), total, comment.strip())
@@ -117,8 +117,8 @@ def arbitrate(
     round's steps, or the mean of the closest pair.
 
     Raises NotAllowed for a lead who marked this response, Conflict when it was
-    finalized or revised meanwhile, another lead has it or the round is closed,
-    NotFound when it never came to arbitration, BadInput for a mark that does not fit.
+    finalized or revised meanwhile or does not wait for arbitration, another lead has it or the
+    round is closed, BadInput for a mark that does not fit.
     """
     given = GivenMark(tuple(points), total, comment.strip(), reason=reason)
     try:
@@ -229,7 +229,7 @@ def _check_waits(answer: BlindAnswer, lead: User) -> None:
         raise Conflict(_("This response has been finalized in the meantime."), code="settled")
     _refuse_closed(answer)
     if not Slot.objects.filter(answer=answer, kind=SlotKind.ARBITRATION, marked=False).exists():
-        raise NotFound(_("This response is not waiting for arbitration."))
+        raise Conflict(_("This response is not waiting for arbitration."), code="not_waiting")
 
 
 def _taken(answer: BlindAnswer, lead: User, now: datetime) -> Slot:

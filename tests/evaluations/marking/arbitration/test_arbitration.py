@@ -18,7 +18,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
-from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
 from tests.evaluations.marking_world import (
     NOW,
     answers_of,
@@ -108,7 +108,7 @@ def test_what_never_came_to_arbitration_is_not_decided(
 ) -> None:
     (answer,) = answers_of(small_round([teacher, other_teacher]))
     give(answer, teacher, ["1", "1", "1"])
-    with pytest.raises(NotFound):
+    with pytest.raises(Conflict, match="not waiting for arbitration"):
         decide(answer, lead, ("1", "1", "1"))
 
 
