@@ -21,7 +21,7 @@ from evaluations.judging.services import ensure_judge, start_judge_run
 from evaluations.models import Endpoint, Export, ImportedRun, Response, Run
 from evaluations.reports.services import export_jobs
 from evaluations.reports.services.exports import Asked
-from evaluations.runs.services.batches import make_batches
+from evaluations.runs.services.batch_making import make_batches
 from evaluations.runs.services.runs import start_run
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role

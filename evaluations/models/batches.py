@@ -19,7 +19,8 @@ class Batch(models.Model):
     are stored as sent: the file is made from these rows, as often as somebody wants it. ``by_api``:
     a worker uploads it and fetches the replies. It holds the batch (``holder``, ``held_until``)
     while it does a step, and stores each step: ``input_file`` is the endpoint's id of the uploaded
-    file, ``remote_id`` that of the batch, which knows our ``public_id`` by its metadata.
+    file, ``remote_id`` that of the batch, which knows our ``public_id`` by its metadata. Whoever
+    makes a batch holds it too; until it is full it has no ``next_at``.
     ``remote_state`` and ``remote_answered`` are what the endpoint said last, ``next_at`` is when a
     worker looks again, later after each of ``failures`` in a row; ``refusals`` of these in a row
     were refusals or short files, after which it is given up. ``error`` is what went wrong

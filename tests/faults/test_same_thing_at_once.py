@@ -26,7 +26,8 @@ from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import Attempt, Batch, Export, FinalMark, Job, Mark, MarkingRound, Run
 from evaluations.reports.services.export_jobs import start_export
 from evaluations.reports.services.exports import Asked
-from evaluations.runs.services.batches import make_batches, read_replies, request_lines
+from evaluations.runs.services.batch_making import make_batches
+from evaluations.runs.services.batches import read_replies, request_lines
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import claim_jobs
 from evaluations.runs.services.runs import start_run

@@ -11,11 +11,8 @@ from django.utils.translation import gettext as _
 from evaluations.models import Batch
 from evaluations.models.vocabulary import BatchState
 from evaluations.runs.selectors.runs import get_run
-from evaluations.runs.services.batches import (
-    check_by_batch,
-    make_batches,
-    take_file,
-)
+from evaluations.runs.services.batch_making import check_by_batch, make_batches
+from evaluations.runs.services.batches import take_file
 from gradeapp.cli import GradeappCommand, whole_number
 from gradeapp.common.refusals import BadInput
 

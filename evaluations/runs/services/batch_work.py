@@ -24,12 +24,10 @@ from evaluations.llm.batch_files import bounded_lines, lost, not_begun
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
 from evaluations.models import Batch, Endpoint, Job, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
+from evaluations.runs.services.batch_making import HELD, HOLD, make_batches, release_unfinished
 from evaluations.runs.services.batch_reports import BatchReport, record_read
 from evaluations.runs.services.batches import (
-    HELD,
-    HOLD,
     give_up,
-    make_batches,
     release_answered,
     release_rest,
     request_lines,
@@ -86,8 +84,9 @@ def runs_with_batch_work(now: datetime) -> list[int]:
 
 
 def free_batches() -> None:
-    """Free the batches whose worker has ended."""
-    batches = Batch.objects.filter(state=BatchState.WAITING, by_api=True)
+    """Free the batches whose worker has ended, or the process that made them."""
+    release_unfinished()
+    batches = Batch.objects.filter(state=BatchState.WAITING, by_api=True, next_at__isnull=False)
     held = set(batches.exclude(holder="").values_list("holder", flat=True))
     for dead in ended_workers(held):
         HELD.release(batches, dead)
@@ -109,14 +108,14 @@ def work_on_batches(run_id: int, *, clock: Callable[[], datetime] | None = None)
     clock, owner = clock or DatabaseClock(), new_name()
     free_batches()
     worked = _work_on_due(run_id, owner, clock)
-    if _runs_to_send().filter(pk=run_id).exists() and _send(run_id):
+    to_send = _runs_to_send().filter(pk=run_id).first()
+    if to_send is not None and _send(to_send):
         worked = _work_on_due(run_id, owner, clock) or worked
     return worked
 
 
-def _send(run_id: int) -> bool:
-    """Make batches of the requests that are due; return whether there are any."""
-    run = Run.objects.get(pk=run_id)
+def _send(run: Run) -> bool:
+    """Make batches of the requests of *run* that are due; return whether there are any."""
     try:
         return bool(make_batches(run, acting_user=None, by_api=True))
     except Conflict as nothing:
@@ -150,8 +149,8 @@ def _hold(key: int, owner: str, now: datetime) -> bool:
     at the same moment none works; the clock asks again.
     """
     waiting = Batch.objects.filter(state=BatchState.WAITING, by_api=True)
-    # A batch without requests is not worked on, but made.
-    others = waiting.filter(HELD.running(now), requests__gt=0).exclude(holder=owner)
+    # A batch without a time to look at it is not worked on, but made.
+    others = waiting.filter(HELD.running(now), next_at__isnull=False).exclude(holder=owner)
     due = waiting.filter(pk=key, next_at__lte=now)
     if others.exists() or not HELD.claim(due, owner, until=now + HOLD, now=now):
         return False

@@ -9,28 +9,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from functools import partial
+from dataclasses import replace
 from random import Random
-from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from evaluations.llm.batch_files import (
-    MOST_BYTES,
-    MOST_REQUESTS,
     BadLine,
     lost,
     not_begun,
     read_lines,
-    request_line,
 )
 from evaluations.llm.breaker import STANDARD, Breaker
-from evaluations.llm.budget import Budget
 from evaluations.llm.classify import NO_SECRET
 from evaluations.llm.client import CallResult, ChatFailure
 from evaluations.models import Attempt, Batch, Job, Run
@@ -38,153 +31,36 @@ from evaluations.models.vocabulary import (
     AttemptStatus,
     BatchState,
     JobStatus,
-    PauseReason,
-    RunStatus,
 )
-from evaluations.runs.rules.call_keys import attempt_of, call_key, custom_id, fits, key_in
-from evaluations.runs.selectors.batches import may_make_batches
+from evaluations.runs.rules.call_keys import attempt_of, custom_id, fits, key_in
 from evaluations.runs.selectors.run_words import error_words
-from evaluations.runs.selectors.runs import money
+from evaluations.runs.services.batch_making import (
+    BEING_MADE,
+    TOGETHER,
+    check_by_batch,
+    check_made,
+    line_of,
+    open_attempts,
+)
 from evaluations.runs.services.batch_reports import MOST_PROBLEMS, BatchReport, record_read
 from evaluations.runs.services.call_results import store_each
 from evaluations.runs.services.calls import call_for
-from evaluations.runs.services.job_queue import SHOWN, Call, claim_calls, prepare_calls
+from evaluations.runs.services.job_queue import SHOWN
 from evaluations.runs.services.processing import process
 from evaluations.runs.services.run_states import finalize
-from evaluations.runs.services.worker_names import new_name
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.database_clock import database_now
-from gradeapp.common.leases import Lease
 from gradeapp.common.locking import locked
 from gradeapp.common.masking import SecretMask
 from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.common.storable import storable
 
-# An endpoint has a day; a person who carries files may take longer. Then its calls count as lost.
-WAITS = timedelta(days=30)
-# Who does the next step of a batch by API, and until when: longer than the longest call lasts.
-HELD = Lease("holder", "held_until", "")
-HOLD = timedelta(minutes=15)
-TOGETHER = 500
 # A file with more lines that are no replies is another file: reading it would take minutes.
 MOST_UNREADABLE = 1000
 # A batch that fails line by line is not an outage.
 NO_OUTAGE = replace(STANDARD, few=10**9, few_billed=10**9)
-
-
-def owner_of(batch: Batch) -> str:
-    """Return the name by which *batch* holds its jobs."""
-    return f"batch-{batch.pk}"
-
-
-def make_batches(
-    run: Run,
-    *,
-    acting_user: User | None,
-    by_api: bool = False,
-    most_requests: int = MOST_REQUESTS,
-    most_bytes: int = MOST_BYTES,
-) -> list[Batch]:
-    """Put all due requests of *run* into batches, each within the limits, and return these.
-
-    With *by_api* a worker sends these, and later ones, through the endpoint's batch API. A later
-    step of a question becomes due when the reply to the one before is read. Raises BadInput for a
-    run that is not by batch, Conflict if it is stopped, or if nothing is due or a budget is used up
-    (the code is the ``PauseReason``).
-    """
-    check_by_batch(run)
-    now = database_now()
-    with transaction.atomic():
-        run = Run.objects.select_for_update().get(pk=run.pk)
-        if not may_make_batches(run, by_api=by_api):
-            raise Conflict(_("This run is not in progress. Resume it first."))
-        Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
-        Run.objects.filter(pk=run.pk).update(
-            batch_api=by_api,
-            status=RunStatus.RUNNING,
-            pause_reason="",
-            started_at=Coalesce(F("started_at"), now),
-        )
-    made: list[Batch] = []
-    filled = Filled(more=True)
-    while filled.more:
-        # Held until it is full: a worker takes it then, or when this process has ended.
-        due = {"next_at": now if by_api else None, **HELD.given(new_name(), now + HOLD)}
-        batch = Batch.objects.create(
-            run=run, state=BatchState.WAITING, by_api=by_api, created_by=acting_user, **due
-        )
-        filled = _fill(batch, now, most_requests, most_bytes)
-        if not batch.requests:
-            batch.delete()
-            break
-        with transaction.atomic():
-            full = {"requests": batch.requests, "size": batch.size, **HELD.released()}
-            Batch.objects.filter(pk=batch.pk).update(**full)
-            batch.refresh_from_db()
-            facts = {"batch": batch.pk, "requests": batch.requests}
-            record(Tag.BATCH_MADE, run, actor=acting_user, **facts)
-        made.append(batch)
-    if not made:
-        words = _("No request is due: all wait for replies, or the budget is used up.")
-        raise Conflict(words, code=filled.stopped_by)
-    return made
-
-
-def check_by_batch(run: Run) -> None:
-    """Raise BadInput if *run* makes its calls one by one."""
-    if not run.by_batch:
-        raise BadInput(_("Run %(run)d makes its calls one by one, not by batch.") % {"run": run.pk})
-
-
-@dataclass(frozen=True)
-class Filled:
-    """Whether there may be more requests for another batch, or why not: a ``PauseReason``."""
-
-    more: bool
-    stopped_by: str = ""
-
-
-def _fill(batch: Batch, now: datetime, most_requests: int, most_bytes: int) -> Filled:
-    """Claim due jobs for *batch* up to its limits.
-
-    Raises BadInput if one request alone is above the limit of bytes.
-    """
-    run = Run.objects.select_related("endpoint", "judge", "dataset").get(pk=batch.run_id)
-    budget = Budget(run.budget, money(run).exposed)
-    while batch.requests < most_requests:
-        n = min(TOGETHER, most_requests - batch.requests)
-        prepared = prepare_calls(run, n, now, prepare=partial(call_for, run))
-        fits: dict[int, Call] = {}
-        for key, call in prepared.items():
-            # The number of the attempt is not known before the claim; it has 19 digits at most.
-            size = len(_line(run, 10**18, call))
-            if batch.size + size > most_bytes:
-                break
-            batch.size += size
-            fits[key] = call
-        if not fits:
-            if prepared and not batch.requests:
-                batch.delete()
-                raise BadInput(_("One request is larger than a batch file may be."))
-            return Filled(bool(prepared))
-        claims = claim_calls(run, owner_of(batch), fits, now, budget=budget, until=now + WAITS)
-        batch.requests += len(claims.calls)
-        if claims.over_budget:
-            return Filled(False, PauseReason.STUDY_BUDGET if run.study_id else PauseReason.BUDGET)
-        if claims.over_cap:
-            return Filled(False, PauseReason.SPENDING_CAP)
-        if not claims.calls:
-            return Filled(False)
-        if len(fits) < len(prepared):
-            break
-    return Filled(True)
-
-
-def _line(run: Run, attempt_id: int, call: Call) -> bytes:
-    key = custom_id(run.public_id, call_key(attempt_id, call.request_hash))
-    return request_line(key, run.run_settings["model"], call.messages, call.params)
 
 
 def take_file(batch: Batch, *, acting_user: User | None) -> Iterator[bytes]:
@@ -203,12 +79,6 @@ def take_file(batch: Batch, *, acting_user: User | None) -> Iterator[bytes]:
     return request_lines(batch)
 
 
-def check_made(batch: Batch) -> None:
-    """Raise Conflict while requests are being put into *batch*: there are none for others yet."""
-    if Batch.objects.filter(HELD.running(database_now()), pk=batch.pk, requests=0).exists():
-        raise Conflict(_("This batch is still being made. Try again in a moment."))
-
-
 def request_lines(batch: Batch) -> Iterator[bytes]:
     """Yield the lines of *batch* that wait for a reply, made again from what is stored.
 
@@ -224,13 +94,7 @@ def request_lines(batch: Batch) -> Iterator[bytes]:
                 "The request %(n)d cannot be made again as it was planned. Discard the batch."
             )
             raise Conflict(words % {"n": attempt.pk})
-        yield _line(run, attempt.pk, call)
-
-
-def open_attempts(batch: Batch) -> Any:
-    """Return the attempts of *batch* that have no reply yet."""
-    held = Attempt.objects.filter(job__lease_owner=owner_of(batch), status=AttemptStatus.SENT)
-    return held.filter(fence=F("job__fence"))
+        yield line_of(run, attempt.pk, call)
 
 
 def read_replies(run: Run, lines: Iterable[bytes], *, acting_user: User | None) -> BatchReport:
@@ -335,8 +199,7 @@ def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
 
 def _close_answered(run: Run) -> None:
     """Mark the batches of *run* as read that wait for no reply any more."""
-    made = Q(requests__gt=0) | Q(answered__gt=0)  # or it is being made
-    for batch in Batch.objects.filter(made, run=run, state=BatchState.WAITING):
+    for batch in Batch.objects.filter(run=run, state=BatchState.WAITING).exclude(BEING_MADE):
         if not batch.by_api and batch.taken_at is None:
             release_answered(batch)  # by the replies to an earlier batch
         if not open_attempts(batch).exists():
@@ -396,4 +259,5 @@ def release_rest(batch: Batch, failure: ChatFailure, **which: str) -> int:
 def look_soon(run: Run) -> None:
     """Let a worker look at the batches of *run* at once that are known to be at the endpoint."""
     waiting = Batch.objects.filter(run=run, state=BatchState.WAITING, by_api=True)
+    waiting = waiting.exclude(BEING_MADE)
     waiting.exclude(remote_id="", taken_at__isnull=False).update(next_at=database_now())

@@ -17,6 +17,7 @@ from evaluations.llm.batch_files import bounded_lines
 from evaluations.models import Batch, Job
 from evaluations.models.vocabulary import BatchState
 from evaluations.runs.selectors.runs import get_run
+from evaluations.runs.services import batch_making
 from evaluations.runs.services import batches as services
 from evaluations.runs.services.run_estimates import most_cost_of_resume
 from gradeapp.accounts.confirmation import check_cost
@@ -33,7 +34,7 @@ def batches_make(request: MemberRequest, pk: int) -> HttpResponse:
     by_api = request.POST.get("by_api") == "yes"
     run = get_run(pk)
     check_cost(request, lambda: most_cost_of_resume(run, None))
-    made = services.make_batches(run, acting_user=request.user, by_api=by_api)
+    made = batch_making.make_batches(run, acting_user=request.user, by_api=by_api)
     n = sum(batch.requests for batch in made)
     sentence = ngettext("%(n)d request waits.", "%(n)d requests wait.", n) % {"n": n}
     messages.success(request, sentence)
@@ -46,7 +47,7 @@ def batch_file(request: MemberRequest, pk: int, batch: int) -> HttpResponse | St
     """Return the file of one batch: the requests that wait for a reply."""
     found = _batch(pk, batch)
     # The requests of a judge hold responses.
-    asked = Job.objects.filter(pk__in=services.open_attempts(found).values("job"))
+    asked = Job.objects.filter(pk__in=batch_making.open_attempts(found).values("job"))
     record_calls(asked, acting_user=request.user, page="batch")
     lines = services.take_file(found, acting_user=request.user)
     answer = StreamingHttpResponse(lines, content_type="application/x-ndjson")
@@ -85,7 +86,7 @@ def batch_read(request: MemberRequest, pk: int) -> HttpResponse:
 def batch_discard(request: MemberRequest, pk: int, batch: int) -> HttpResponse:
     """End a batch without all its replies; its requests can be made again."""
     found = _batch(pk, batch)
-    services.check_made(found)
+    batch_making.check_made(found)
     n = services.give_up(
         found, _("Discarded by a person."), BatchState.DISCARDED, acting_user=request.user
     )

@@ -19,8 +19,9 @@ from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, Ru
 from evaluations.runs import tasks
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import batch_work, batches
+from evaluations.runs.services.batch_making import make_batches
 from evaluations.runs.services.batch_work import runs_with_batch_work, work_on_batches
-from evaluations.runs.services.batches import give_up, make_batches, read_replies
+from evaluations.runs.services.batches import give_up, read_replies
 from evaluations.runs.services.runs import pause_run, resume_run, stop_run
 from gradeapp.accounts.models import User
 from gradeapp.common.database_clock import database_now
@@ -464,7 +465,7 @@ def test_a_run_that_is_stopped_before_it_was_sent_sends_nothing(
     endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = by_api(endpoint)
-    batch_work._send(run.pk)
+    make_batches(run, acting_user=None, by_api=True)
     stop_run(run, acting_user=None)
     look(run)
     assert (run.status, server.requests) == (RunStatus.STOPPED, [])
@@ -784,7 +785,7 @@ def test_what_late_replies_answered_is_not_sent_again(
 ) -> None:
     run = by_api(endpoint)
     first = without_its_file(run, server)
-    batch_work._send(run.pk)
+    make_batches(run, acting_user=None, by_api=True)
     server.batches.answers = 2
     assert read_late(run, server, first) == 2
     look(run)

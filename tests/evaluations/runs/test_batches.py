@@ -13,14 +13,13 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluations.conditions import Asking, PromptSetting
-from evaluations.models import Attempt, Batch, Endpoint, Job, ObjectiveScore, Response, Run
+from evaluations.models import Attempt, Batch, Endpoint, Job, ObjectiveScore, Response
 from evaluations.models.vocabulary import AttemptStatus, BatchState, JobStatus
 from evaluations.runs.selectors.runs import money
-from evaluations.runs.services import batches
+from evaluations.runs.services import batch_making
+from evaluations.runs.services.batch_making import make_batches, owner_of
 from evaluations.runs.services.batches import (
     give_up,
-    make_batches,
-    owner_of,
     read_replies,
     request_lines,
     take_file,
@@ -34,41 +33,20 @@ from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import BadInput, Conflict
 from tests.conftest import logged_in
 from tests.evaluations.run_world import planned
-from tests.factories import make_endpoint
+from tests.evaluations.runs.batch_world import (
+    answered,
+    by_batch,
+    line_of,
+    requests_of,
+    silent_endpoint,
+)
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def endpoint() -> Endpoint:
-    """An endpoint that nobody listens at: by batch files nothing is called."""
-    made = make_endpoint()
-    made.base_url = "http://127.0.0.1:8009/v1"
-    made.price_input, made.price_output = Decimal(1000), Decimal(2000)
-    made.save()
-    return made
-
-
-def by_batch(endpoint: Endpoint, items: int = 3, **options: Any) -> Run:
-    return planned(endpoint, items, by_batch=True, **options)
-
-
-def requests_of(batch: Batch) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in request_lines(batch)]
-
-
-def answered(request: dict[str, Any], text: str = "【答案】A<eoa>") -> bytes:
-    body = {
-        "model": request["body"]["model"],
-        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-    }
-    response = {"status_code": 200, "request_id": "r", "body": body}
-    return line_of(request["custom_id"], response=response)
-
-
-def line_of(custom_id: str, **more: Any) -> bytes:
-    return json.dumps({"id": "x", "custom_id": custom_id, "error": None, **more}).encode() + b"\n"
+    return silent_endpoint()
 
 
 def test_replies_come_in_any_order_and_are_stored_as_live_ones(endpoint: Endpoint) -> None:
@@ -271,7 +249,7 @@ def test_a_batch_is_nobodys_until_it_is_made(
 ) -> None:
     """Another admin sees it on the page while requests are still being put into it."""
     run = by_batch(endpoint, 4)
-    real = batches.claim_calls
+    real = batch_making.claim_calls
     told: list[tuple[int, str]] = []
 
     def meanwhile(*args: Any, **options: Any) -> Any:
@@ -284,8 +262,8 @@ def test_a_batch_is_nobodys_until_it_is_made(
             told.append((answer.status_code, answer.text))
         return claimed
 
-    monkeypatch.setattr(batches, "TOGETHER", 2)
-    monkeypatch.setattr(batches, "claim_calls", meanwhile)
+    monkeypatch.setattr(batch_making, "TOGETHER", 2)
+    monkeypatch.setattr(batch_making, "claim_calls", meanwhile)
     (batch,) = make_batches(run, acting_user=None)
     assert [status for status, _text in told] == [409] * 4
     assert all("still being made" in text for _status, text in told)
