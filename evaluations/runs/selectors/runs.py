@@ -224,6 +224,15 @@ def progress(run: Run, now: datetime) -> Progress:
     )
 
 
+def may_resume(run: Run) -> bool:
+    """Return whether a person may let *run* go on, which does not so by itself.
+
+    One by batch may be stopping for as long as people carry its files.
+    """
+    stopping_by_batch = run.status == RunStatus.STOPPING and run.by_batch
+    return run.status in (RunStatus.STOPPED, RunStatus.PAUSED) or stopping_by_batch
+
+
 def waits_for_endpoint(run: Run) -> bool:
     """Return whether *run* waits for an endpoint that refuses calls, and will continue by itself.
 

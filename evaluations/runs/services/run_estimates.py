@@ -18,7 +18,7 @@ from evaluations.runs.kinds import Cost, followers
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.rules.sampling import most_completion_tokens
 from evaluations.runs.selectors.chosen_questions import chosen_questions
-from evaluations.runs.selectors.runs import is_live, money
+from evaluations.runs.selectors.runs import WORKED_ON, is_live, money
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.earlier_calls import cost_of, earlier_calls
 from evaluations.runs.services.images import most_tokens_of_images
@@ -143,7 +143,7 @@ def most_cost_of_resume(run: Run, budget: Decimal | None) -> Decimal:
     """
     if budget is not None:
         return budget + most_cost_beside(run, _rest(run))
-    if is_live(run) or run.resume_at is not None:
+    if run.status in WORKED_ON or run.resume_at is not None:
         return Decimal(0)
     judged = run.judged_run
     if judged is not None and is_live(judged):

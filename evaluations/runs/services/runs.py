@@ -16,7 +16,7 @@ from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, Ru
 from evaluations.runs.kinds import followers
 from evaluations.runs.rules.question_choice import QuestionChoice, read_choice
 from evaluations.runs.selectors.chosen_questions import chosen_questions, trial_of, whole_of
-from evaluations.runs.selectors.runs import money, waits_for_endpoint
+from evaluations.runs.selectors.runs import may_resume, money, waits_for_endpoint
 from evaluations.runs.services.batches import look_soon
 from evaluations.runs.services.conditions import condition_for
 from evaluations.runs.services.frozen import freeze, half_priced
@@ -210,7 +210,7 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in WORKABLE and waits_for_endpoint(run):
         return run  # the clock was faster
-    if run.status not in RESUMABLE:
+    if not may_resume(run):
         raise Conflict(_("This run is not stopped or paused and cannot be resumed."))
     if run.endpoint is None:
         raise Conflict(_("This run was imported and cannot be resumed."))

@@ -14,12 +14,15 @@ from evaluations.models.vocabulary import BatchState, JobStatus, RunStatus
 from evaluations.runs.services import batch_making
 from evaluations.runs.services.batch_making import make_batches, open_attempts, release_unfinished
 from evaluations.runs.services.batch_work import runs_with_batch_work
+from evaluations.runs.services.batches import read_replies
+from evaluations.runs.services.run_estimates import most_cost_of_resume
 from evaluations.runs.services.runs import pause_run, resume_run, stop_run
 from gradeapp.accounts.models import User
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import Conflict
 from tests.conftest import logged_in
-from tests.evaluations.runs.batch_world import by_batch, silent_endpoint
+from tests.evaluations.run_world import planned
+from tests.evaluations.runs.batch_world import answered, by_batch, requests_of, silent_endpoint
 from tests.evaluations.runs.test_runs_ended_workers import name_of_dead_process, told
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +57,7 @@ def test_a_refused_making_changes_nothing(endpoint: Endpoint, admin: User, by_ap
     """The button of an older page: the run went on in the other way, or no longer at all."""
     run = by_batch(endpoint, 2, asking=Asking(setting=PromptSetting.ZERO_SHOT_COT))
     make_batches(run, acting_user=admin, by_api=by_api)
-    resume_run(stopped(run), acting_user=admin)
+    resume_run(stop_run(run, acting_user=admin), acting_user=admin)
     before = facts_of(run)
     client, other = logged_in(admin), {} if by_api else {"by_api": "yes"}
     answer = client.post(reverse("runs:batches-make", args=[run.pk]), other)
@@ -66,13 +69,6 @@ def test_a_refused_making_changes_nothing(endpoint: Endpoint, admin: User, by_ap
     if not by_api:
         with pytest.raises(Conflict, match="not in progress"):
             make_batches(run, acting_user=None, by_api=True)
-
-
-def stopped(run: Run) -> Run:
-    """Return *run* stopped, whatever waits for replies."""
-    Run.objects.filter(pk=run.pk).update(status=RunStatus.STOPPED)
-    run.refresh_from_db()
-    return run
 
 
 @pytest.mark.parametrize("stop", [stop_run, pause_run])
@@ -141,3 +137,27 @@ def test_a_batch_whose_maker_was_killed_is_free_with_what_is_in_it(
     client.post(reverse("runs:batch-discard", args=[run.pk, batch.pk]))
     assert Batch.objects.get().state == BatchState.DISCARDED
     assert Job.objects.filter(run=run, status=JobStatus.PENDING).count() == 4
+
+
+def test_a_run_that_is_stopped_while_a_file_waits_can_be_resumed(
+    endpoint: Endpoint, admin: User
+) -> None:
+    """It was stopping until the file was uploaded or discarded, and counted as perhaps billed."""
+    run = by_batch(endpoint, 2, asking=Asking(setting=PromptSetting.ZERO_SHOT_COT))
+    (batch,) = make_batches(run, acting_user=admin)
+    lines = [answered(one, "I think.") for one in requests_of(batch)]
+    run = stop_run(run, acting_user=admin)
+    assert run.status == RunStatus.STOPPING
+    assert most_cost_of_resume(run, None) > 0, "its second steps do not go on by themselves"
+    client, resume = logged_in(admin), reverse("runs:resume", args=[run.pk])
+    assert resume in client.get(reverse("runs:run", args=[run.pk])).text
+    assert client.post(resume).status_code == 302
+    assert facts_of(run)["status"] == RunStatus.QUEUED
+    read_replies(run, lines, acting_user=admin)
+    (second,) = make_batches(run, acting_user=admin)
+    read_replies(run, [answered(one) for one in requests_of(second)], acting_user=admin)
+    assert facts_of(run)["status"] == RunStatus.FINISHED
+    live = planned(endpoint, 1)
+    Run.objects.filter(pk=live.pk).update(status=RunStatus.STOPPING)
+    with pytest.raises(Conflict, match="cannot be resumed"):
+        resume_run(live, acting_user=admin)
