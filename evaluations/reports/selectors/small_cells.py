@@ -73,8 +73,8 @@ def _few_retried(params: ReportParams) -> set[int]:
     rows = rows[(rows["part"] == Part.SUBJECTIVE) & (rows["scored"] > 0)]
     again = rows["response"].isin(retried_responses(params.dataset))
     rows = rows.assign(again=again, n=rows["scored"], full=rows["full_each"])
-    told = _tells_each(rows, ["model", "condition", "again"])
-    return set(rows.loc[told, "response"].tolist())
+    each = _tells_each(rows, ["model", "condition", "again"])
+    return set(rows.loc[each, "response"].tolist())
 
 
 def few_marked(groups: pd.DataFrame, params: ReportParams, cells: Collection[Keys]) -> set[Item]:
@@ -105,8 +105,8 @@ def _tells_each(rows: pd.DataFrame, keys: list[str]) -> pd.Series[bool]:
     """
     cells = rows.groupby(keys)
     n, points, full = (cells[name].transform("sum") for name in ("n", "points", "full"))
-    told: pd.Series[bool] = (n < SMALL_CELL) | (points <= 0) | (points >= full - ROUNDING)
-    return told
+    each: pd.Series[bool] = (n < SMALL_CELL) | (points <= 0) | (points >= full - ROUNDING)
+    return each
 
 
 def responses_to(items: Set[Item]) -> set[int]:
