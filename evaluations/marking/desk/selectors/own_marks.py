@@ -13,8 +13,9 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
+from evaluations.marking.desk.selectors.desk import open_rounds
 from evaluations.models import Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import LIVE, RoundStatus, SlotKind
+from evaluations.models.vocabulary import RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 
 
@@ -59,13 +60,14 @@ def marks_of(teacher: User, marking_round: MarkingRound | None = None) -> QueryS
     return marks.order_by("-id")
 
 
-def own_mark_rows(marks: QuerySet[Mark]) -> list[OwnMarkRow]:
-    """The rows of one page of ``marks_of``, in one query."""
+def own_mark_rows(marks: QuerySet[Mark], teacher: User) -> list[OwnMarkRow]:
+    """The rows of one page of ``marks_of`` *teacher*, in two queries."""
+    rounds = set(open_rounds(teacher).values_list("pk", flat=True))
     shown = marks.select_related("slot__answer__round", "slot__answer__revision")
-    return [_row(mark) for mark in shown]
+    return [_row(mark, readable=mark.slot.answer.round_id in rounds) for mark in shown]
 
 
-def _row(mark: Mark) -> OwnMarkRow:
+def _row(mark: Mark, *, readable: bool) -> OwnMarkRow:
     answer = mark.slot.answer
     return OwnMarkRow(
         public_id=answer.public_id,
@@ -78,7 +80,7 @@ def _row(mark: Mark) -> OwnMarkRow:
         comment=mark.comment,
         flags=tuple(mark.flags),
         saved_at=mark.created_at,
-        readable=answer.round.status in LIVE,
+        readable=readable,
     )
 
 

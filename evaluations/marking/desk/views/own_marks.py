@@ -32,7 +32,7 @@ def own_marks_page(request: MemberRequest) -> HttpResponse:
     page = Paginator(marks_of(request.user, chosen), PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "rows": own_mark_rows(page.object_list),
+        "rows": own_mark_rows(page.object_list, request.user),
         "rounds": rounds_marked(request.user),
         "chosen": {"public_id": str(chosen.public_id), "name": chosen.name} if chosen else None,
     }

@@ -103,6 +103,18 @@ def test_a_mark_leads_to_its_response_while_the_round_is_open(
     assert desk(answer) not in page
 
 
+def test_who_has_left_a_round_sees_the_mark_without_a_link(
+    made: MarkingRound, teacher: User
+) -> None:
+    answer = answers_of(made)[0]
+    give(answer, teacher, ["1", "1", "1"])
+    made.pool.filter(teacher=teacher).update(left_at=NOW)
+    client = logged_in(teacher)
+    assert client.get(desk(answer)).status_code == 404
+    assert listed(client) == [(answer.alias, "3")]
+    assert desk(answer) not in client.get(WHERE).text
+
+
 def test_finished_rounds_stay_on_the_home_with_own_counts(
     made: MarkingRound, teacher: User, other_teacher: User
 ) -> None:

@@ -63,7 +63,7 @@ def test_a_sheet_is_taken_filled_in_looked_at_and_saved(
 ) -> None:
     client = logged_in(teacher)
     sheet = take(client, made)
-    assert "2 of 2 responses are not marked yet" in client.get(of(sheet, "sheet")).text
+    assert "2 of 2 responses are left to be marked" in client.get(of(sheet, "sheet")).text
     response = client.get(of(sheet, f"sheet-{shape}"))
     assert f'.{shape}"' in response["Content-Disposition"]
     read, write = (table_of, as_csv) if shape == "csv" else (workbook_of, as_xlsx)
@@ -82,7 +82,7 @@ def test_a_sheet_is_taken_filled_in_looked_at_and_saved(
     again = upload(client, sheet, content).text
     assert "New: 0. Changed: 0. Already saved: 1. Not filled in: 0." in again
     assert 'name="rows"' not in again
-    assert "1 of 2 responses is not marked yet" in client.get(of(sheet, "sheet")).text
+    assert "1 of 2 responses is left to be marked" in client.get(of(sheet, "sheet")).text
     assert [row[0] for row in read(client.get(of(sheet, f"sheet-{shape}")).content)[1:]] == [two]
 
 
@@ -155,7 +155,10 @@ def test_the_rest_of_a_sheet_is_given_back(made: MarkingRound, teacher: User) ->
     sheet = take(client, made, responses=3)
     page = client.post(of(sheet, "sheet-return"), follow=True).text
     assert "3 responses were returned to the queue." in page
-    assert "All responses on this sheet are marked." in client.get(of(sheet, "sheet")).text
+    given_back = client.get(of(sheet, "sheet")).text
+    assert "0 of 3 responses are left to be marked" in given_back
+    assert "No response on this sheet is left to be marked." in given_back
+    assert "are marked" not in given_back
 
 
 def test_a_round_that_closed_keeps_the_file(made: MarkingRound, teacher: User) -> None:
