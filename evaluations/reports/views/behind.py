@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from django.conf import settings
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from evaluations.facts.looks import record_scope
 from evaluations.facts.pairs import TEACHER_PAIR
-from evaluations.facts.params import ReportParams, validated
+from evaluations.facts.params import TEACHERS, ReportParams, validated
 from evaluations.reports.forms import CELL, PAIR, read_cell, read_params
 from evaluations.reports.selectors.report_pages import (
     PairsBehind,
@@ -53,6 +53,7 @@ PAGE = 50
 def report_rows(request: MemberRequest) -> HttpResponse:
     """Show the answers of one figure, and their sums."""
     params = validated(read_params(request.GET, others=CELL | {"page"}))
+    params = replace(params, marker=params.marker or TEACHERS)  # whose marks the rows are
     cell = read_cell(request.GET)
     rows = RowsBehind(params, cell)
     page = Paginator(cast(Any, rows), PAGE).get_page(request.GET.get("page"))

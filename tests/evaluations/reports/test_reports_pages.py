@@ -269,6 +269,11 @@ def test_rows_say_marker_outcome_and_reason(admin: User, answers: None) -> None:
     assert BETA in chosen_rows.text, "of several models each row names its own"
 
 
+def test_rows_without_a_marker_in_the_address_name_the_teachers(admin: User, answers: None) -> None:
+    rows = logged_in(admin).get("/reports/rows/", {"dataset": "exam", "part": "subjective"})
+    assert "subjective by teachers" in words(rows.text)
+
+
 def test_a_row_leads_to_its_response(admin: User, answers: None) -> None:
     client = logged_in(admin)
     rows = client.get("/reports/rows/", {"dataset": "exam", "model": ALPHA})
