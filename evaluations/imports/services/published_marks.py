@@ -115,7 +115,8 @@ def _published_round(run: Run) -> MarkingRound:
     if existing is not None:
         return existing
     made = MarkingRound.objects.create(
-        name=f"{run.dataset}: published marks of {run.language_model}"[:NAME_LENGTH],
+        # What it is, pages say in the language of the reader.
+        name=f"{run.dataset}: {run.language_model}"[:NAME_LENGTH],
         dataset=run.dataset,
         scheme=Scheme.MEAN,
         random_seed=0,

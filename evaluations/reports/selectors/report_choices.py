@@ -57,11 +57,15 @@ class MarkerChoice:
 
 @dataclass(frozen=True, slots=True)
 class RoundChoice:
-    """A marking round with final marks that count in reports; *key* is its public id."""
+    """A marking round with final marks that count in reports; *key* is its public id.
+
+    ``published``: it holds published marks, which its name does not say.
+    """
 
     key: str
     name: str
     marked: int
+    published: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +196,9 @@ def _marked_anew(dataset: str, rounds: Collection[str]) -> Marked:
         .filter(marked__gt=0)
         .order_by("pk")
     )
-    offered = tuple(RoundChoice(str(one.public_id), one.name, one.marked) for one in real_rounds)
+    offered = tuple(
+        RoundChoice(str(one.public_id), one.name, one.marked, one.published) for one in real_rounds
+    )
     wanted = tuple(one.key for one in offered if one.key in rounds)
     return offered, _markers(ReportParams(dataset, rounds=wanted))
 

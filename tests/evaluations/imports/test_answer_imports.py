@@ -137,6 +137,7 @@ def test_two_marks_settle_by_their_mean_and_one_by_itself(bank: Path) -> None:
     ]
     round_ = MarkingRound.objects.get()
     assert (round_.published, round_.scheme, round_.status) == (True, "mean", "closed")
+    assert round_.name == f"{round_.dataset}: {round_.answers.all()[0].response.run.language_model}"
     assert round_.closed_at is not None
     assert not User.objects.filter(is_active=True).exists()
     # max(1 point, 10 % of 10)

@@ -55,6 +55,9 @@ def test_chosen_rounds_stay_in_every_address(admin: User, early: MarkingRound) -
     assert [line.figures["rate"].value for line in rows.context["sums"]] == [0.3]
     left_out = client.get(OVERVIEW, {"dataset": "exam", "round": "gone"})
     assert "does not exist in this dataset and was ignored" in left_out.text
+    assert "published marks" not in text
+    MarkingRound.objects.filter(pk=early.pk).update(published=True)
+    assert "Early · published marks" in words(client.get(OVERVIEW).text)
 
 
 @pytest.mark.parametrize("chosen", [1, 2])
