@@ -16,12 +16,23 @@ RETRY_AFTER_SECONDS = 5
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404: JSON below /api/, also at an address that leads nowhere; else a page.
 
-    Django's own view would read a whole form to look for its token.
+    As for the other pages here, the request is not read for its CSRF token, which Django's own
+    pages do: where no view is found, nothing has looked at its length before.
     """
     if request.path.startswith("/api/"):
         body = {"code": "not_found", "detail": _("There is nothing at this address.")}
         return JsonResponse(body, status=404)
     return render(request, "404.html", status=404)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403, as a page."""
+    return render(request, "403.html", status=403)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400, as a page: also for a host that is not ours, before any view is looked for."""
+    return render(request, "400.html", status=400)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -25,5 +25,7 @@ urlpatterns = [
 ]
 if settings.ADMIN_SITE:
     urlpatterns.append(path("admin/", admin.site.urls))
+handler400 = "gradeapp.errors.bad_request"
+handler403 = "gradeapp.errors.permission_denied"
 handler404 = "gradeapp.errors.not_found"
 handler500 = "gradeapp.errors.server_error"
