@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.models import Draft, Mark, MarkingRound
+from evaluations.models import Draft, Mark, MarkingRound, Slot
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.browser.test_marking_desk import alias, expect_another, keys, start
@@ -174,6 +174,20 @@ def test_two_windows_show_both_marks_side_by_side(
     ]
     assert Mark.objects.filter(stale=True).count() == 2
     site.troubles.clear()  # the browser itself reports the 409
+
+
+def test_a_draft_counts_after_one_of_a_browser_whose_clock_is_ahead(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    start(page)
+    ahead = 4_000_000_000_000  # in the year 2096
+    slot = Slot.objects.get(holder=teacher, answer__alias=alias(page))
+    Draft.objects.create(slot=slot, teacher=teacher, sequence=ahead, content={"comment": "older"})
+    give_all(page, "typed last")
+    expect(page.locator(".saved")).to_contain_text("draft saved")
+    kept = Draft.objects.get()
+    assert (kept.content["comment"], kept.sequence > ahead) == ("typed last", True)
 
 
 def test_what_is_refused_as_a_mark_is_kept_as_a_draft(

@@ -66,6 +66,13 @@ async function became(answer, text, form) {
     if (!isBusy() && !state.dirty) show("draft", form.dataset.kept.replace("%time%", text));
     return;
   }
+  // A draft stands that has a higher number, by the clock of another browser: this one goes past it.
+  if (answer?.status === 409 && /^\d+$/.test(text)) {
+    state.sequence = Math.max(state.sequence, Number(text));
+    state.dirty = true;
+    if (!isBusy()) await sendDraft();
+    return;
+  }
   const loggedOut = isLoggedOut(answer?.status, state.renewed);
   const lasting = answer && !loggedOut && answer.status < 500 && answer.status !== 429;
   state.dirty = !lasting; // a draft that is refused for good does not block leaving

@@ -30,12 +30,12 @@ def save_draft(
     based_on_version: int = 0,
     rubric: str = "",
     now: datetime,
-) -> bool:
+) -> int | None:
     """Keep *content* as the draft of *teacher*; the highest *sequence* wins.
 
     *based_on_version* is the version of the own mark that the page showed, 0 for
-    none, *rubric* the code of the rubric that it showed. Returns whether this one is
-    now the draft: a late, older one is ignored.
+    none, *rubric* the code of the rubric that it showed. Returns None, or the sequence of
+    the draft that stands where this one has no higher one and is ignored.
     A draft of a first mark shows that its teacher is at work and lengthens the
     lease. A draft of a change is kept whether or not the mark can still be
     revised, so that keeping it tells nothing of the other marks. Raises Conflict
@@ -56,7 +56,10 @@ def save_draft(
             code="draft_too_late",
         )
     known = {"version": based_on_version, "rubric": rubric_code(slot.answer)}
-    return write_draft(slot, teacher, sequence, {**content, **known})
+    if write_draft(slot, teacher, sequence, {**content, **known}):
+        return None
+    drafts = Draft.objects.filter(slot=slot, teacher=teacher)
+    return max(drafts.values_list("sequence", flat=True), default=0)
 
 
 def discard_change(slot: Slot, teacher: User, *, up_to: int) -> None:

@@ -351,6 +351,20 @@ def test_a_draft_comes_back_into_the_form(answer: BlindAnswer, teacher: User) ->
     assert 'data-draft-sequence="5"' in page
 
 
+def test_a_draft_that_is_not_kept_is_not_said_to_be_saved(
+    answer: BlindAnswer, teacher: User
+) -> None:
+    """The clock of another browser is ahead; the page sends again with a higher number."""
+    client, sent = logged_in(teacher), {"comment": "typed later"}
+    for sequence, status in ((2_000, 200), (1_000, 409), (2_001, 200)):
+        response = client.post(address("draft", answer), sent | {"sequence": str(sequence)})
+        assert response.status_code == status
+        if status == 409:
+            assert response.text == "2000"
+        sent["comment"] += "!"
+    assert Draft.objects.get().content["comment"] == "typed later!!"
+
+
 def test_a_late_draft_after_the_save_is_refused(answer: BlindAnswer, teacher: User) -> None:
     give(answer, teacher, ["1", "1", "1"])
     client = logged_in(teacher)
