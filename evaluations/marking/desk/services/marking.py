@@ -81,7 +81,7 @@ def save_mark(
         slot = _held(slot, teacher)
         answer = slot.answer
         stored = standing(answer, key)
-        earlier, key, stale_key = _earlier(key, given, slot, teacher, based_on_version, stored)
+        earlier, key, stale = _earlier(key, given, slot, teacher, based_on_version, stored)
         is_open = answer.round.status == RoundStatus.OPEN
         if earlier is None and is_open:
             refuse_second_entry(stored, slot, entered_by or teacher)
@@ -90,9 +90,6 @@ def save_mark(
             if current is not None and not is_revisable(slot, now):
                 raise _too_late()
             check_given(answer, given)
-            if based_on_version != (current.own_version if current else 0):
-                key = stale_key
-            stale = key == stale_key
             window = None if from_sheet else _window(slot, current, now)
             mark = _store(
                 slot, teacher, given, key=key, current=current, stale=stale, entered_by=entered_by
@@ -171,8 +168,8 @@ def _earlier(
     teacher: User,
     based_on_version: int,
     stored: Standing,
-) -> tuple[Mark | None, uuid.UUID, uuid.UUID]:
-    """What an equal request stored before, the key to store under, and the key of a stale mark.
+) -> tuple[Mark | None, uuid.UUID, bool]:
+    """What an equal request stored before, the key to store under, and whether the mark is stale.
 
     Other content under a used key comes from a page that is older than the stored mark, so it is
     stale. A stale mark leaves the *key* that was sent to the mark that counts: a response whose
@@ -189,8 +186,10 @@ def _earlier(
         used = _on_it(stored, key)
     stale_key = uuid.uuid5(key, repr((given.as_draft(), based_on_version)))
     if used and same_content(used, given):
-        return used, key, stale_key
-    return _on_it(stored, stale_key), stale_key if used else key, stale_key
+        return used, key, False
+    current = _current(stored, slot) if slot.marked else None
+    stale = bool(used) or based_on_version != (current.own_version if current else 0)
+    return _on_it(stored, stale_key), stale_key if stale else key, stale
 
 
 def _on_it(stored: Standing, key: uuid.UUID) -> Mark | None:
