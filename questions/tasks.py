@@ -16,9 +16,13 @@ def work_on_import(batch_id: int) -> None:
 
 @shared_task(name="questions.look_for_imports", expires=STALE_AFTER)  # type: ignore[untyped-decorator]
 def look_for_imports() -> None:
-    """Find the uploads that no message points to any more, and point to them."""
+    """Find the uploads that no message points to any more, and point to them.
+
+    Then compare what ended imports left.
+    """
     for batch_id in import_jobs.look_for_imports():
         ask_for_import(batch_id)
+    import_jobs.compare_left_over()
 
 
 def ask_for_import(batch_id: int) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Q
 
-from gradeapp.common.locking import locked
 from questions.models import Dataset, ItemProblem, Question
 from questions.rules.duplicates import BankItem, Likeness, find_likenesses
 from questions.rules.vocabulary import ItemStatus, ProblemCode
@@ -41,9 +40,11 @@ def check_duplicates(dataset: Dataset) -> DuplicateCounts:
     named. Undecided rows that no longer hold are removed.
     """
     # First of all, as an import does: what it writes from now on is compared after this.
-    locked(Dataset.objects.filter(pk=dataset.pk)).update(uncompared=False)
+    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
     among = set(Question.objects.filter(task__dataset=dataset).values_list("pk", flat=True))
-    return _check(None, among)
+    counts = _check(None, among)
+    Dataset.objects.filter(pk=dataset.pk, uncompared=True).update(uncompared=False)
+    return counts
 
 
 @transaction.atomic

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ from questions.services.uploads import (
 )
 
 WAITS_FOR_A_PERSON = (Is.CHECKED, *GOES_ON)
+# An import by the command line, which no row knows of, takes no longer for a file.
+AT_REST = timedelta(minutes=1)
 
 
 # ---- what people do ----
@@ -169,8 +171,7 @@ def _read_root(
 def look_for_imports(clock: Clock = timezone.now) -> list[int]:
     """What has to happen though nobody asks: the ids of imports that wait for a worker.
 
-    Notes dead workers, and deletes uploads that nobody decided about for a day. While none is at
-    work, compares the items of those that ended before they came to it.
+    Notes dead workers, and deletes uploads that nobody decided about for a day.
     Safe to call at any time, anywhere, twice.
     """
     now = clock()
@@ -179,10 +180,13 @@ def look_for_imports(clock: Clock = timezone.now) -> list[int]:
         with suppress(Conflict), transaction.atomic():  # Somebody decided at the same moment.
             _close(batch, now)
     delete_left_over(now)
-    waiting = uploads_waiting(QUESTIONS.kind, now)
+    return uploads_waiting(QUESTIONS.kind, now)
+
+
+def compare_left_over(clock: Clock = timezone.now) -> None:
+    """Compare what imports wrote that ended before they came to that, while none is at work."""
     if not with_files().filter(kind=QUESTIONS.kind, status__in=LIVE).exists():
-        compare_uncompared()
-    return waiting
+        compare_uncompared(unchanged_since=clock() - AT_REST)
 
 
 def uploads_waiting(kind: str, now: datetime) -> list[int]:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,7 +24,7 @@ from questions.importers.gaokao_bench import read_gaokao_bench
 from questions.importers.jsonl import read_jsonl
 from questions.importers.jsonl_images import images_beside
 from questions.importers.records import Problem, SourceFile
-from questions.models import Dataset, Question
+from questions.models import Dataset, Question, QuestionRevision
 from questions.rules.vocabulary import ItemStatus
 from questions.services.bank import ChangedItem, store_records
 from questions.services.gate import check_duplicates
@@ -122,16 +123,24 @@ def import_questions(
     return _report(", ".join(datasets), counts, log.problems, time.perf_counter() - started)
 
 
-def compare_uncompared() -> int:
-    """Compare the datasets that imports wrote to with the whole bank; how many there were.
+def compare_uncompared(unchanged_since: datetime | None = None) -> int:
+    """Compare the datasets that imports wrote to with the whole bank; how many it compared.
 
-    Those of an import that ended before it came to that are among them.
+    Those of an import that ended before it came to that are among them. With *unchanged_since* only
+    those that got no revision after that time, and that nobody compares or imports now.
     """
-    datasets = list(Dataset.objects.filter(uncompared=True))
-    with collector_paused():
-        for dataset in datasets:
-            check_duplicates(dataset)
-    return len(datasets)
+    datasets = Dataset.objects.filter(uncompared=True)
+    if unchanged_since is not None:
+        late = QuestionRevision.objects.filter(created_at__gt=unchanged_since)
+        datasets = datasets.exclude(tasks__questions__revisions__in=late)
+    compared = 0
+    for dataset in list(datasets):
+        with transaction.atomic(), collector_paused():
+            held = Dataset.objects.filter(pk=dataset.pk, uncompared=True)
+            if held.select_for_update(no_key=True, skip_locked=unchanged_since is not None).first():
+                check_duplicates(dataset)
+                compared += 1
+    return compared
 
 
 def _quarantined(tasks: Iterable[tuple[str, str]]) -> int:

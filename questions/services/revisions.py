@@ -16,8 +16,9 @@ from questions.selectors.bank import searchable_parts
 # What a repair can change; the rest of a revision is its source's.
 TEXTS = ("passage", "stem", "reference_answer", "analysis")
 CONTENT = (*TEXTS, "options", "letters", "answer_key")
-# Where the source changes one of these, no repair of the version before fits any more.
-SHAPE = ("question_type", "letters", "sub_marks")
+# Where the source changes one of these, a repair of the version before may not fit any more: a key
+# names another option.
+ASKED = ("question_type", "passage", "stem", "options", "letters", "sub_marks", "answer_key")
 
 
 def content_of(revision: QuestionRevision) -> dict[str, object]:
@@ -67,12 +68,13 @@ def keep_repairs(
 ) -> dict[int, QuestionRevision]:
     """Repair *imported* again in what its source left as it was; the revisions made, by question.
 
+    Nothing of it where the source changed the question or its key: a person has to look again.
     *imported* are the revisions, by question, that followed those of ``present_repairs``.
     """
     made = {}
     for repaired, before in repairs:
         now = imported[repaired.question_id]
-        if any(getattr(now, name) != getattr(before, name) for name in SHAPE):
+        if any(getattr(now, name) != getattr(before, name) for name in ASKED):
             continue
         kept = {
             name: value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -26,7 +27,7 @@ def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[in
     """Return the key that counts by earlier revision, for items whose key was repaired since.
 
     It is that of the newest revision with the same text, also where the text was changed after
-    that, if a person made one of those that came after it. Of *revisions*, or of all of *dataset*.
+    that, if a person made one with this text. Of *revisions*, or of all of *dataset*.
     """
     asked = QuestionRevision.objects.all()
     if revisions is not None:
@@ -38,16 +39,16 @@ def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[in
         asked.filter(question__in=by_people.values("question")).values_list("pk", flat=True)
     )
     same = QuestionRevision.objects.filter(question__revisions__in=wanted).distinct()
-    found = {}
-    newest: dict[tuple[int, str], QuestionRevision] = {}
-    by_person: set[tuple[int, str]] = set()
-    for revision in same.order_by("-number"):
-        text = revision.question_id, repr([getattr(revision, name) for name in ASKED])
-        if revision.pk in wanted and text in by_person:
-            found[revision.pk] = RepairedKey(tuple(newest[text].answer_key), newest[text].pk)
-        newest.setdefault(text, revision)
-        if revision.author_id is not None:
-            by_person.add(text)
+    texts: dict[tuple[int, str], list[QuestionRevision]] = defaultdict(list)
+    for revision in same.order_by("number"):
+        asks = repr([getattr(revision, name) for name in ASKED])
+        texts[revision.question_id, asks].append(revision)
+    found: dict[int, RepairedKey] = {}
+    for revisions_of in texts.values():
+        *earlier, newest = revisions_of
+        if any(revision.author_id is not None for revision in revisions_of):
+            now = RepairedKey(tuple(newest.answer_key), newest.pk)
+            found |= {revision.pk: now for revision in earlier if revision.pk in wanted}
     return found
 
 
