@@ -83,23 +83,21 @@ def note_download(
 def _hold(sheet: MarkingSheet, responses: int, now: datetime) -> int:
     """Claim response after response, each by itself, and lengthen its lease to that of the sheet.
 
-    One transaction over all would lock what other teachers are claiming. What a request beside this
-    one has taken is counted under a lock of the teacher; what is claimed then stays at the desk.
+    One transaction over all would lock what other teachers are claiming. Each counts and claims
+    under a lock of the teacher: a request beside this one would take what it has taken.
     """
     me = User.objects.filter(pk=sheet.teacher_id)
-    most, number = sheet.round.sheet_responses, 0
-    while number < responses and _held(sheet.round, sheet.teacher, now) < most:
-        slot = claim_next(sheet.teacher, round=sheet.round, many=responses > 1, now=now)
-        if slot is None:
-            break
+    for number in range(responses):
         with transaction.atomic():
             me.select_for_update(no_key=True).get()
-            if _held(sheet.round, sheet.teacher, now) >= most:
-                break
-            own = Slot.objects.filter(pk=slot.pk, holder=sheet.teacher, marked=False)
-            at_desk = own.exclude(on_sheet(sheet.teacher, now))
-            number += at_desk.update(lease_until=sheet.held_until)
-    return number
+            if _held(sheet.round, sheet.teacher, now) >= sheet.round.sheet_responses:
+                return number
+            slot = claim_next(sheet.teacher, round=sheet.round, many=responses > 1, now=now)
+            if slot is None:
+                return number
+            held = Slot.objects.filter(pk=slot.pk, holder=sheet.teacher, marked=False)
+            held.update(lease_until=sheet.held_until)
+    return responses
 
 
 def _check(
