@@ -134,6 +134,7 @@ PATTERNS = (
     _("Each answer must be sorted capital letters, like BD."),
     _("An answer holds something that is not a letter."),
     _("An exact answer has no letters."),
+    _("A question of the type %(kind)s has one sub-question."),
     _("The label holds %(odd)s; only its letters were taken."),
     _("The options stood as %(letters)s; they were put in order."),
     _("The options are lettered %(letters)s; their places were taken instead."),
