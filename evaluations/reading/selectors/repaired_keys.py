@@ -26,8 +26,9 @@ class RepairedKey:
 def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[int, RepairedKey]:
     """Return the key that counts by earlier revision, for items whose key was repaired since.
 
-    It is that of the newest revision with the same text, also where the text was changed after
-    that, if a person made one with this text. Of *revisions*, or of all of *dataset*.
+    It is that of the newest revision with the same text that a person made, also where the text was
+    changed after that; or of a later import with this text, if its source gives another key than
+    the one that was repaired. Of *revisions*, or of all of *dataset*.
     """
     asked = QuestionRevision.objects.all()
     if revisions is not None:
@@ -45,11 +46,23 @@ def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[in
         texts[revision.question_id, asks].append(revision)
     found: dict[int, RepairedKey] = {}
     for revisions_of in texts.values():
-        *earlier, newest = revisions_of
-        if any(revision.author_id is not None for revision in revisions_of):
-            now = RepairedKey(tuple(newest.answer_key), newest.pk)
-            found |= {revision.pk: now for revision in earlier if revision.pk in wanted}
+        if (counting := _counting(revisions_of)) is not None:
+            now = RepairedKey(tuple(counting.answer_key), counting.pk)
+            earlier = (one.pk for one in revisions_of if one.number < counting.number)
+            found |= dict.fromkeys(wanted.intersection(earlier), now)
     return found
+
+
+def _counting(revisions: Iterable[QuestionRevision]) -> QuestionRevision | None:
+    """Return the one of *revisions*, of one text and in order, whose key counts since a repair."""
+    counting: QuestionRevision | None = None
+    for revision in revisions:
+        by_person = revision.author_id is not None
+        # A source that still gives the key that was repaired says nothing new.
+        repeats = counting is not None and revision.answer_key == counting.published_key
+        if by_person or (counting is not None and not repeats):
+            counting = revision
+    return counting
 
 
 def scored_by_another_key(

@@ -69,6 +69,13 @@ def test_a_later_repair_of_the_text_keeps_the_repaired_key(curator: User) -> Non
     first.refresh_from_db()
     assert first.strict_score is not None
     assert first.strict_score.key_revision is not None
+    imported = question.revisions.get(number=1)
+    imported.pk, imported.number, imported.analysis = None, 4, "The source explains more."
+    imported.save()
+    assert to_score_again("exam") == set(), "the source repeats the key that was repaired"
+    imported.pk, imported.number, imported.answer_key = None, 5, ["C"]
+    imported.save()
+    assert to_score_again("exam") == {first.pk}, "it has another one now"
 
 
 def test_new_answers_have_both_keys(curator: User) -> None:
