@@ -251,6 +251,10 @@ def test_a_sample_says_how_often_the_patterns_were_wrong(curator: User, lead: Us
     assert (found.rate.value, found.rate.n) == (0.25, 4)
     check(made[3], curator, "A", based_on=wrong.number)
     assert samples([run])[0].wrong == 0, "the newest check of a person counts"
+    for person in (lead, make_user(Role.CURATOR)):
+        check(made[1], person, "A" if person == lead else "B")
+    (slip,) = samples([run])
+    assert (slip.checked, slip.wrong, labour([run])[0].corrected) == (4, 0, 0), "two against one"
     check(made[0], lead, "B")
     (tied,) = samples([run])
     assert (tied.checked, tied.wrong, labour([run])[0].corrected) == (3, 0, 0)
