@@ -88,9 +88,10 @@ def test_a_check_is_skipped_and_drafted_like_any_response(
     client, said = logged_in(teacher), []
     where = f"/marking/responses/{answer.public_id}/"
     sent = {"answer": str(answer.public_id), "key": "0" * 32, "version": "0", "point-1": "99"}
-    for role in AnswerRole:
+    for sequence, role in enumerate(AnswerRole, 1):
         disguise(answer, first, role, lead)
-        drafted = client.post(f"{where}draft/", {"sequence": "1", "comment": "x"}, headers=HTMX)
+        draft = {"sequence": sequence, "comment": "x"}
+        drafted = client.post(f"{where}draft/", draft, headers=HTMX)
         refused = client.post(f"{where}save/", sent, headers=HTMX)
         said.append((drafted.status_code, refused.status_code, masked(refused.content)))
     assert said[0] == said[1] == said[2]
