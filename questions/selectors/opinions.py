@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from gradeapp.accounts.models import User
 from questions.models import LabelOpinion, LabelResolution, Question
@@ -134,14 +135,40 @@ def double_labelled(*, also_seen: bool) -> dict[int, list[Given]]:
     """Items that two or more curators labelled, with their opinions in the order given.
 
     Without *also_seen*, opinions that were given with a suggestion or another's
-    labels in sight are left out.
+    labels in sight are left out; what a curator said before they were counts in their place.
     """
-    rows = counting_opinions() if also_seen else counting_opinions().filter(seen_suggestion=False)
+    rows = counting_opinions() if also_seen else _independent_opinions()
     columns = ("pk", "question_id", "author_id", *(label.value for label in Label))
     found: dict[int, list[Given]] = defaultdict(list)
     for key, question, author, *labels in rows.order_by("pk").values_list(*columns):
         found[question].append(Given(key, question, author, FourTuple(*labels)))
     return {question: given for question, given in found.items() if len(given) > 1}
+
+
+def _independent_opinions() -> QuerySet[LabelOpinion]:
+    """Of each curator on each item, unless they have taken it back: the last that saw no other."""
+    last = Q(followed_by__isnull=True) | Q(followed_by__seen_suggestion=True)
+    alone = LabelOpinion.objects.filter(last, author__isnull=False, seen_suggestion=False)
+    standing = counting_opinions().filter(question=OuterRef("question"), author=OuterRef("author"))
+    return alone.exclude(_EMPTY).filter(Exists(standing))
+
+
+def has_differed(question: Question, author: User) -> bool:
+    """Whether an opinion of *author* and another person's have stood as a difference.
+
+    Both are listed under *Differences* while they count; what *author* says of the item
+    after that is not independent.
+    """
+    people = LabelOpinion.objects.filter(question=question, author__isnull=False).exclude(_EMPTY)
+    given = list(people.annotate(next=F("followed_by")))
+    return any(
+        own.pk < (other.next or sys.maxsize)
+        and other.pk < (own.next or sys.maxsize)
+        and differing([as_labels(own), as_labels(other)])
+        for own in given
+        for other in given
+        if own.author_id == author.pk != other.author_id
+    )
 
 
 @dataclass(frozen=True, slots=True)

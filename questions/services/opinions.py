@@ -23,6 +23,7 @@ from questions.selectors.labels import four_tuple
 from questions.selectors.opinions import (
     as_labels,
     counting_opinions,
+    has_differed,
     last_opinion,
 )
 from questions.services.label_rows import check_change, check_reason
@@ -84,6 +85,8 @@ def _keep(
     before = _newest(question, author)
     if before is not None and as_labels(before) == labels and row is None:
         return before
+    # What was seen once cannot be unseen.
+    seen = before is not None and (before.seen_suggestion or has_differed(question, author))
     return LabelOpinion.objects.create(
         question=question,
         author=author,
@@ -91,8 +94,7 @@ def _keep(
         knowledge_id=labels.knowledge,
         difficulty=labels.difficulty,
         modal=labels.modal,
-        # What was seen once cannot be unseen.
-        seen_suggestion=influenced or (before is not None and before.seen_suggestion),
+        seen_suggestion=influenced or seen,
         wrote=row,
         follows=before,
     )

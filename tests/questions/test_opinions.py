@@ -107,6 +107,30 @@ def test_what_was_in_sight_of_an_opinion_stays_seen_when_it_is_undone(
     assert not second(question, curator).seen_suggestion
 
 
+def test_who_was_shown_a_difference_is_not_independent_any_more(
+    question: Question, curator: User, admin: User
+) -> None:
+    """*Differences* shows both: what counts as independent is what was said before."""
+    second(question, curator, difficulty=4)
+    second(question, curator, difficulty=5)  # nobody else has said anything yet
+    second(question, admin, difficulty=1)
+    assert second(question, admin, difficulty=5).seen_suggestion
+    (pair,) = agreements()
+    assert (pair.items, pair.labels[Label.DIFFICULTY].agreed) == (1, 0)
+    (seen,) = agreements(also_seen=True)
+    assert seen.labels[Label.DIFFICULTY].agreed == 1
+    undo_opinion(acting_user=admin)
+    assert agreements() == []
+    assert second(question, admin, difficulty=5).seen_suggestion
+
+
+def test_who_agrees_stays_independent(question: Question, curator: User, admin: User) -> None:
+    second(question, curator)
+    second(question, admin)
+    assert not second(question, admin, difficulty=2).seen_suggestion
+    assert agreements()[0].labels[Label.DIFFICULTY].agreed == 0
+
+
 def test_the_same_opinion_twice_is_one(question: Question, curator: User) -> None:
     one = first(question, curator)
     question.refresh_from_db()
