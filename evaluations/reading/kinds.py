@@ -12,7 +12,7 @@ from evaluations.reading.rules.extraction.cascade import EXTRACTOR_VERSION
 from evaluations.reading.rules.extraction.model_reader import ReplyStatus
 from evaluations.reading.selectors.model_reading import unread_responses
 from evaluations.reading.services.model_read import keep_readings, score_read
-from evaluations.reading.services.model_reading import read_call
+from evaluations.reading.services.model_reading import held_unread_responses, read_call
 from evaluations.reading.services.scoring import score_responses
 from evaluations.runs.answering import AnswerKind
 from evaluations.runs.kinds import Kept, Panel, PanelPosition, Prompt, ReadCounts, Replies, RunKind
@@ -81,6 +81,11 @@ class ReadKind(RunKind):
     def store_replies(self, replies: Replies) -> Kept:
         """Store what each reply says; what cannot be taken goes to a person."""
         return Kept(done=keep_readings(replies))
+
+    def worth_retrying(self, run: Run, failed: QuerySet[Job]) -> QuerySet[Job]:
+        """Return the calls about answers that are still to be read by a model."""
+        assert run.judged_run  # every run that reads has one
+        return failed.filter(response__in=held_unread_responses(run.judged_run))
 
     def after_store(self, run: Run, kept: Kept) -> None:
         """Score the responses that were read."""

@@ -147,6 +147,13 @@ class RunKind(Protocol):
     def after_store(self, run: Run, kept: Kept) -> None:
         """Process what was stored, after it was committed; an exception is logged."""
 
+    def worth_retrying(self, run: Run, failed: QuerySet[Job]) -> QuerySet[Job]:
+        """Return those of the *failed* calls of *run* that are to be made again when a person asks.
+
+        Called in the transaction that queues them; holds what another start would wait for.
+        """
+        return failed
+
     def may_finish(self, run: Run) -> bool:
         """Return whether *run*, which has no open job, is over."""
         return True

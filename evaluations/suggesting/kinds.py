@@ -10,8 +10,10 @@ from evaluations.models.vocabulary import Asks, RunPurpose
 from evaluations.runs.answering import store_responses
 from evaluations.runs.kinds import Kept, Prompt, ReadCounts, Replies, RunKind
 from evaluations.runs.selectors.runs import read_counts
+from evaluations.suggesting.selectors import askable, asks_of
 from evaluations.suggesting.services.suggested import keep_suggested
-from evaluations.suggesting.services.suggesting import suggest_call
+from evaluations.suggesting.services.suggesting import hold, suggest_call
+from questions.models import Question
 
 
 class SuggestKind(RunKind):
@@ -33,6 +35,13 @@ class SuggestKind(RunKind):
     def store_replies(self, replies: Replies) -> Kept:
         """Store each reply as a response."""
         return store_responses(replies)
+
+    def worth_retrying(self, run: Run, failed: QuerySet[Job]) -> QuerySet[Job]:
+        """Return the calls about questions that the model was not asked about meanwhile."""
+        hold(run.language_model)
+        again = run.run_settings["again"]
+        left = askable(Question.objects.all(), run.language_model, asks_of(run), again=again)
+        return failed.filter(question__in=left)
 
     def after_store(self, run: Run, kept: Kept) -> None:
         """Keep what the new replies suggest."""

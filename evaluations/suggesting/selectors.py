@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from evaluations.models import Endpoint, Job, Response, Run, SuggestionReading
+from evaluations.models import Job, LanguageModel, Response, Run, SuggestionReading
 from evaluations.models.vocabulary import Asks, JobStatus, RunPurpose
 from questions.models import Question, Rubric
 from questions.rules.vocabulary import ItemStatus, Part
@@ -37,12 +37,12 @@ class Suggested:
 
 
 def askable(
-    questions: QuerySet[Question], endpoint: Endpoint, asks: Asks, *, again: bool
+    questions: QuerySet[Question], model: LanguageModel, asks: Asks, *, again: bool
 ) -> QuerySet[Question]:
     """Those of *questions* that a run may ask for *asks*: none that is excluded.
 
-    Without *again* only those that lack what is asked for, and that the model of
-    *endpoint* has not been asked yet as they stand now: nothing is paid for twice.
+    Without *again* only those that lack what is asked for, and that *model*
+    has not been asked yet as they stand now: nothing is paid for twice.
     """
     found = questions.filter(current__isnull=False).exclude(status=ItemStatus.EXCLUDED)
     if asks is Asks.RUBRIC:
@@ -53,7 +53,7 @@ def askable(
         question=OuterRef("pk"),
         revision=OuterRef("current"),
         run__purpose=RunPurpose.SUGGEST,
-        run__language_model=endpoint.language_model,
+        run__language_model=model,
         run__run_settings__asks=asks.value,
     ).exclude(status=JobStatus.FAILED)
     found = found.filter(~Exists(asked))

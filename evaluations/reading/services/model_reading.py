@@ -10,6 +10,7 @@ import secrets
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.conditions import RequestSettings, Sampling
@@ -73,6 +74,15 @@ def answers_to_read(wanted: WantedReading) -> list[Response]:
     return found
 
 
+def held_unread_responses(run: Run) -> QuerySet[Response]:
+    """Return ``unread_responses``, in a transaction that others who would ask about them wait for.
+
+    Two who start at once must not pay for the same answers.
+    """
+    Run.objects.select_for_update().get(pk=run.pk)
+    return unread_responses(run)
+
+
 def read_call(run: Run, response: Response, revision: QuestionRevision) -> Messages:
     """Return the messages that ask what the examinee answered, without the key."""
     asked = asked_of(revision)
@@ -133,8 +143,7 @@ def start_reading(
 
     def plan() -> None:
         check_ready(wanted.endpoint, budget)
-        # Two who start at once must not pay for the same answers.
-        Run.objects.select_for_update().get(pk=wanted.run.pk)
+        held_unread_responses(wanted.run)
         responses = answers_to_read(wanted)
         check_call_count(wanted.shown, len(responses))
         run.run_settings["limit"] = len(responses)

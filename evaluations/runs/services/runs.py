@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.conditions import Asking, ImagePolicy, OptionOrder, read_condition
 from evaluations.models import Endpoint, Job, Run, Study
 from evaluations.models.vocabulary import JobStatus, PauseReason, RunPurpose, RunStatus
-from evaluations.runs.kinds import followers
+from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.rules.question_choice import QuestionChoice, read_choice
 from evaluations.runs.selectors.chosen_questions import chosen_questions, trial_of, whole_of
 from evaluations.runs.selectors.runs import may_resume, money, waits_for_endpoint
@@ -34,7 +34,7 @@ from evaluations.runs.services.run_starts import (
 )
 from evaluations.runs.services.run_states import WORKABLE, finalize, known_outage
 from evaluations.runs.services.sampling import check_sampling
-from evaluations.runs.services.steps import queue_failed_again
+from evaluations.runs.services.steps import queue_again
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -232,9 +232,15 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
 
 @transaction.atomic
 def retry_failed(run: Run, *, acting_user: User | None) -> int:
-    """Queue the failed jobs of *run* again, with all their attempts; return their number."""
+    """Queue the failed jobs of *run* again, with all their attempts; return their number.
+
+    What another run has asked since is not asked again. Raises Conflict if that leaves nothing.
+    """
     run = Run.objects.select_for_update().get(pk=run.pk)
-    n = queue_failed_again(run)
+    failed = Job.objects.filter(run=run, status=JobStatus.FAILED)
+    n = queue_again(kind_of(run).worth_retrying(run, failed))
+    if not n and failed.exists():
+        raise Conflict(_("What failed here has been answered elsewhere: nothing is left to retry."))
     if not n:
         raise Conflict(_("This run has no failed calls."))
     if run.status == RunStatus.FINISHED:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db.models import QuerySet
+
 from evaluations.llm.client import ChatReply, FailureKind
 from evaluations.models import Attempt, Job, Run, StepReply
 from evaluations.models.vocabulary import FIRST_STEP_FAILED, JobStatus, RunStatus
@@ -88,12 +90,11 @@ def wait_for_step_again(job_id: int) -> None:
         Job.objects.filter(pk__in=jobs).update(status=JobStatus.WAITING, error="")
 
 
-def queue_failed_again(run: Run) -> int:
-    """Queue the failed jobs of *run* again, with all their attempts; return their number.
+def queue_again(failed: QuerySet[Job]) -> int:
+    """Queue these failed jobs again, with all their attempts; return their number.
 
     A step whose step before is not done waits for it again.
     """
-    failed = Job.objects.filter(run=run, status=JobStatus.FAILED)
     fresh = {"attempts_made": 0, "next_at": None, "error": ""}
     later = failed.filter(step__gt=1).exclude(waits_for__status=JobStatus.DONE)
     waiting = Job.objects.filter(pk__in=list(later.values_list("pk", flat=True)))

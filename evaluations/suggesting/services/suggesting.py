@@ -86,7 +86,7 @@ def items_to_ask(wanted: Wanted) -> list[Question]:
         )
     found = askable(
         wanted.questions.filter(task__dataset=wanted.dataset),
-        wanted.endpoint,
+        wanted.endpoint.language_model,
         wanted.asks,
         again=wanted.again,
     )
@@ -99,6 +99,11 @@ def items_to_ask(wanted: Wanted) -> list[Question]:
     chosen = spread(groups, wanted.limit)
     rows = Question.objects.select_related("current", "task").in_bulk(chosen)
     return [rows[pk] for pk in chosen]
+
+
+def hold(model: LanguageModel) -> None:
+    """Let others who would ask *model* wait: two at once must not pay for the same suggestions."""
+    LanguageModel.objects.select_for_update(no_key=True).get(pk=model.pk)
 
 
 def _none_left(wanted: Wanted) -> str:
@@ -185,9 +190,7 @@ def start_suggesting(
 
     def plan() -> None:
         check_ready(wanted.endpoint, budget)
-        # Two who start at once must not pay for the same answers of a model.
-        model = wanted.endpoint.language_model_id
-        LanguageModel.objects.select_for_update(no_key=True).get(pk=model)
+        hold(wanted.endpoint.language_model)
         items = items_to_ask(wanted)
         check_call_count(wanted.shown, len(items))
         ensure_taxonomy()

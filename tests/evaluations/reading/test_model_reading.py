@@ -162,6 +162,19 @@ def test_a_call_that_failed_for_good_may_be_asked_again(
     assert read(run) == [("taken", ["B"])]
 
 
+def test_what_another_run_was_answered_is_not_retried(
+    server: ScriptedServer, endpoint: Endpoint, admin: User
+) -> None:
+    (one,) = answered(MEANT)
+    server.endpoint.faults = replies({"about the moon": [named_fault("bad_request")]})
+    run = work(start_reading(WantedReading(one.run, endpoint), acting_user=admin))
+    other = work(start_reading(WantedReading(one.run, endpoint), acting_user=admin))
+    assert (read(other), server.ledger.billed) == ([("taken", ["B"])], 1)
+    with pytest.raises(Conflict, match="answered elsewhere"):
+        retry_failed(run, acting_user=admin)
+    assert Counter(run.jobs.values_list("status", flat=True)) == {"failed": 1}
+
+
 def test_a_budget_pauses_it_and_a_higher_one_goes_on(
     server: ScriptedServer, endpoint: Endpoint, admin: User
 ) -> None:

@@ -20,6 +20,7 @@ from evaluations.models import (
 )
 from evaluations.models.vocabulary import Asks
 from evaluations.runs.services.generation import look_for_work
+from evaluations.runs.services.runs import retry_failed
 from evaluations.suggesting.selectors import suggested
 from evaluations.suggesting.services.suggested import keep_suggested
 from evaluations.suggesting.services.suggesting import (
@@ -28,7 +29,7 @@ from evaluations.suggesting.services.suggesting import (
     start_suggesting,
 )
 from gradeapp.accounts.models import User
-from gradeapp.common.refusals import BadInput, Refusal
+from gradeapp.common.refusals import BadInput, Conflict, Refusal
 from questions.models import Dataset, LabelOpinion, LabelRevision, Question, Rubric
 from questions.rules.vocabulary import ItemStatus, QuestionType
 from questions.selectors.bank import by_place
@@ -283,3 +284,34 @@ def test_of_two_who_start_at_once_one_pays(endpoint: Endpoint, admin: User) -> N
     refused = after(start, start)
     assert isinstance(refused, Refusal)
     assert Job.objects.count() == 3
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["what is missing", "all again"])
+def test_what_another_run_suggests_is_not_retried(
+    again: bool, server: ScriptedServer, endpoint: Endpoint, admin: User
+) -> None:
+    items(2)
+    server.endpoint.faults = says({"Q0": [named_fault("bad_request")] * 2, "Q1": LABELS})
+    run = work(start_suggesting(wanted(endpoint, again=again), acting_user=admin))
+    start_suggesting(wanted(endpoint), acting_user=admin)
+    if again:  # who asks for all again wants it whatever others were answered
+        assert retry_failed(run, acting_user=admin) == 1
+    else:
+        with pytest.raises(Conflict, match="answered elsewhere"):
+            retry_failed(run, acting_user=admin)
+    assert Job.objects.filter(question__current__stem__contains="Q0").count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_retry_and_a_start_at_once_one_pays(
+    server: ScriptedServer, endpoint: Endpoint, admin: User
+) -> None:
+    items(1)
+    server.endpoint.faults = says({"Q0": [named_fault("bad_request")] * 2})
+    run = work(start_suggesting(wanted(endpoint), acting_user=admin))
+    refused = after(
+        lambda: retry_failed(run, acting_user=admin),
+        lambda: start_suggesting(wanted(endpoint), acting_user=admin),
+    )
+    assert isinstance(refused, Refusal)
+    assert Job.objects.exclude(status="failed").count() == 1
