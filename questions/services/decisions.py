@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -18,7 +19,7 @@ from questions.services.duplicates import changed_by_recheck, recheck_pairs
 from questions.services.gate import check_items
 from questions.services.item_status import update_status
 from questions.services.label_rows import check_reason
-from questions.services.revisions import CONTENT, TEXTS, content_of, revise
+from questions.services.revisions import TEXTS, content_of, revise, without_repairs
 
 LONGEST_TEXT = 200_000
 
@@ -53,7 +54,7 @@ def decide(
     """Write what *acting_user* decides about *problem*; from now on it counts.
 
     A repair makes one more revision, which remembers the published key; keeping an
-    item after a repair brings the revision back in which the problem was found.
+    item after a repair takes back what the repair changed.
     The item's status follows at once, and so does that of items that it was
     compared with. *seen* is the revision the person looked at, *seen_decision* the
     decision that counted then, 0 for none; None does not compare. Conflict is raised
@@ -157,11 +158,21 @@ def _revision_for(
     if repair is not None:
         raise BadInput(_("Only “Repair” changes the question."), code="not_a_repair")
     counting = ItemDecision.objects.filter(counts_for=problem).first()
-    if decision is Decision.KEEP and counting is not None and counting.repaired is not None:
-        before = {name: getattr(problem.revision, name) for name in CONTENT}
-        if counting.decision == Decision.REPAIR and before != content_of(current):
+    if decision is Decision.KEEP and counting is not None:
+        before = without_repairs(current, _repairs(problem))
+        if before != content_of(current):
             return revise(current, before, reason, author)
     return None
+
+
+def _repairs(problem: ItemProblem) -> list[QuestionRevision]:
+    """The repairs of *problem* that count, newest first: those after the last other decision."""
+    made = problem.decisions.select_related("repaired").order_by("-pk")
+    return [
+        one.repaired
+        for one in takewhile(lambda one: one.decision == Decision.REPAIR, made)
+        if one.repaired is not None
+    ]
 
 
 def _repaired(current: QuestionRevision, repair: Repair) -> dict[str, object]:

@@ -53,6 +53,41 @@ def _hash(revision: QuestionRevision) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def without_repairs(
+    current: QuestionRevision, repairs: Iterable[QuestionRevision]
+) -> dict[str, object]:
+    """The content of *current* without what *repairs*, newest first, changed and still stands.
+
+    What they changed is again as it was before, or as the source gives it since. What another
+    repair or the source has changed after them stays.
+    """
+    content = content_of(current)
+    revisions = list(QuestionRevision.objects.filter(question=current.question_id))
+    for repaired in repairs:
+        before = max((one for one in revisions if one.number < repaired.number), key=_number)
+        later = [one for one in revisions if one.number > repaired.number and not one.author_id]
+        source = max(later, key=_number, default=before)
+        for name in CONTENT:
+            was, made = getattr(before, name), getattr(repaired, name)
+            content[name] = _taken_back(content[name], was, made, getattr(source, name))
+    return content
+
+
+def _number(revision: QuestionRevision) -> int:
+    return revision.number
+
+
+def _taken_back(now: object, was: object, made: object, source: object) -> object:
+    """*now* with *source* in the places where it still has what was *made* of *was*.
+
+    Each option and each key of a list for itself.
+    """
+    lists = [one for one in (now, was, made, source) if isinstance(one, list)]
+    if len(lists) == 4 and len({len(one) for one in lists}) == 1:
+        return [_taken_back(*values) for values in zip(*lists, strict=True)]
+    return source if now == made != was else now
+
+
 def present_repairs(questions: Collection[int]) -> list[tuple[QuestionRevision, QuestionRevision]]:
     """The current revision of each of *questions* that a person made, with what it repairs."""
     current = QuestionRevision.objects.filter(current_of__in=questions, author__isnull=False)

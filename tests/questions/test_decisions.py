@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -217,32 +218,78 @@ def test_a_problem_that_another_decision_ended_is_no_fault(
     assert status(right) == "active"
 
 
+RECORD = QuestionRecord(
+    dataset="exam",
+    task="MCQs",
+    external_id="1",
+    position=1,
+    subject=None,
+    question_type=QuestionType.SINGLE_CHOICE,
+    language=Language.CHINESE,
+    stem="哪个？\nA. 甲\nB. 乙\nC. 丙\nD. 丁",
+    answer_key=("F",),
+    reference_answer="",
+    analysis="",
+    sub_marks=(Decimal(4),),
+    letters="ABCD",
+)
+
+
+def imported(**changes: object) -> Question:
+    """The item as an import leaves it whose source gives *changes*."""
+    store_records([replace(RECORD, **changes)], NewImages({}, Path()))  # type: ignore[arg-type]
+    return Question.objects.get()
+
+
 def test_a_second_import_keeps_a_repair(curator: User) -> None:
-    record = QuestionRecord(
-        dataset="exam",
-        task="MCQs",
-        external_id="1",
-        position=1,
-        subject=None,
-        question_type=QuestionType.SINGLE_CHOICE,
-        language=Language.CHINESE,
-        stem="哪个？\nA. 甲\nB. 乙\nC. 丙\nD. 丁",
-        answer_key=("F",),
-        reference_answer="",
-        analysis="",
-        sub_marks=(Decimal(4),),
-        letters="ABCD",
-    )
-    records = [record]
-    store_records(records, NewImages({}, Path()))
-    question = Question.objects.get()
+    question = imported()
     assert question.status == "quarantined"
     problem = question.problems.get(quarantines=True)
     decide(problem, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("B",)))
-    again = store_records(records, NewImages({}, Path()))
+    again = store_records([RECORD], NewImages({}, Path()))
     assert (again.counts["same"], again.counts["changed"]) == (1, 0)
     current = QuestionRevision.objects.get(current_of=question)
     assert (current.answer_key, current.author) == (["B"], curator)
+    assert status(question) == "active"
+
+
+@pytest.mark.parametrize(
+    ("source", "key", "made"),
+    [({}, "F", 6), ({"answer_key": ("B",)}, "B", 4), ({"stem": "哪个对？"}, "F", 4)],
+    ids=["an analysis", "the key of the repair", "the text"],
+)
+def test_taking_a_repair_back_leaves_what_the_source_has_given_since(
+    source: dict[str, object], key: str, made: int, curator: User
+) -> None:
+    question = imported()
+    problem = question.problems.get(quarantines=True)
+    for repaired in ("C", "B"):
+        again = Repair(answer_key=(repaired,))
+        decide(problem, REPAIR, "misprint", acting_user=curator, repair=again)
+    imported(analysis="New.", **source)
+    decide(problem, KEEP, "no misprint", acting_user=curator)
+    current = QuestionRevision.objects.get(current_of=question)
+    assert (current.answer_key, current.analysis) == ([key], "New.")
+    assert current.stem == source.get("stem", RECORD.stem)
+    assert current.number == made
+
+
+def test_taking_a_repair_back_leaves_those_of_other_problems(curator: User) -> None:
+    options = ("one", "one", "two", "two")
+    question = imported(stem="哪个？", options=options, answer_key=("A",), analysis="故选B。")
+    repeated = question.problems.get(code="repeated_options")
+    key = question.problems.get(code="key_against_analysis")
+    for problem, repair in (
+        (repeated, Repair(options=("one", "1", "two", "two"))),
+        (key, Repair(answer_key=("B",))),
+        (repeated, Repair(options=("one", "1", "two", "2"))),
+        (key, Repair(options=("one", "1", "2", "2"))),
+    ):
+        decide(problem, REPAIR, "misprint", acting_user=curator, repair=repair)
+    decide(repeated, KEEP, "as printed", acting_user=curator)
+    current = QuestionRevision.objects.get(current_of=question)
+    assert current.options == ["one", "one", "2", "two"]
+    assert (current.answer_key, current.published_key) == (["B"], ["A"])
     assert status(question) == "active"
 
 
