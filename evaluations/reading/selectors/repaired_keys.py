@@ -17,10 +17,15 @@ ASKED = ("passage", "stem", "options", "letters", "sub_marks")
 
 @dataclass(frozen=True, slots=True)
 class RepairedKey:
-    """The key that counts since a repair, and the id of the revision that has it."""
+    """The key that counts since a repair, and the id of the revision that has it.
+
+    ``same`` are the ids of all revisions with the same text and this key: a score that was
+    made by the key of one of them is right.
+    """
 
     key: tuple[str, ...]
     revision: int
+    same: frozenset[int]
 
 
 def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[int, RepairedKey]:
@@ -47,7 +52,9 @@ def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[in
     found: dict[int, RepairedKey] = {}
     for revisions_of in texts.values():
         if (counting := _counting(revisions_of)) is not None:
-            now = RepairedKey(tuple(counting.answer_key), counting.pk)
+            key = counting.answer_key
+            alike = frozenset(one.pk for one in revisions_of if one.answer_key == key)
+            now = RepairedKey(tuple(key), counting.pk, alike)
             earlier = (one.pk for one in revisions_of if one.number < counting.number)
             found |= dict.fromkeys(wanted.intersection(earlier), now)
     return found
@@ -58,6 +65,8 @@ def _counting(revisions: Iterable[QuestionRevision]) -> QuestionRevision | None:
     counting: QuestionRevision | None = None
     for revision in revisions:
         by_person = revision.author_id is not None
+        if counting is None and revision.answer_key == revision.published_key:
+            continue  # a repair, but not one of the key
         # A source that still gives the key that was repaired says nothing new.
         repeats = counting is not None and revision.answer_key == counting.published_key
         if by_person or (counting is not None and not repeats):
@@ -75,7 +84,7 @@ def scored_by_another_key(
         for response, revision, used in rows.values_list(
             "pk", "revision", "strict_score__key_revision"
         )
-        if used != repaired[revision].revision
+        if (used or revision) not in repaired[revision].same
     }
 
 

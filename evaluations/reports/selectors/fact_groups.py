@@ -147,9 +147,12 @@ class _Groups:
             if suspended.exists():
                 _set(rows, (rows["marker"] == FactMarker.JUDGE).to_numpy(), UNJUDGED)
         if self.strict and bank.repaired:
-            repaired = {pk: one.revision for pk, one in bank.repaired.items()}
-            wanted = rows["revision"].map(repaired)
-            other = wanted.notna() & (rows["key_revision"] != wanted) & (rows["reason"] == "")
+            # Revisions of one text and key have one number: which key is wanted, which was used.
+            wanted = {pk: one.revision for pk, one in bank.repaired.items()}
+            keys = {pk: one.revision for one in bank.repaired.values() for pk in one.same}
+            used = rows["key_revision"].where(rows["key_revision"] > 0, rows["revision"])
+            other = used.map(keys) != rows["revision"].map(wanted)
+            other &= rows["revision"].isin(wanted) & (rows["reason"] == "")
             _set(rows, objective & other.to_numpy(), KEY_REPAIRED)
         if not self.strict:
             (types,) = bank.by_revision.of(revisions, "type")

@@ -78,6 +78,31 @@ def test_a_later_repair_of_the_text_keeps_the_repaired_key(curator: User) -> Non
     assert to_score_again("exam") == {first.pk}, "it has another one now"
 
 
+def test_a_score_by_the_same_key_stays(curator: User) -> None:
+    """Figures do not move where only an analysis did, or where a key is back before a rescoring."""
+    question = make_question(key=("A",), analysis="故选B。")
+    score_responses([make_response(question, make_run(question.task.dataset), "【答案】A")])
+    problem = repair(question, curator, Repair(analysis="Clear."))
+    browser = logged_in(curator)
+
+    def figures() -> list[tuple[float | None, str]]:
+        unscored = "corrected after scoring" in browser.get(REPORT).text
+        assert unscored == bool(to_score_again("exam"))
+        return points("strict")
+
+    assert figures() == [(6, "")]
+    decide(problem, Decision.REPAIR, "B", acting_user=curator, repair=Repair(answer_key=("B",)))
+    assert figures() == [(None, "key_repaired")]
+    decide(problem, Decision.KEEP, "no, A", acting_user=curator)
+    assert figures() == [(6, "")]
+    decide(problem, Decision.REPAIR, "B", acting_user=curator, repair=Repair(answer_key=("B",)))
+    rescore("strict")
+    assert figures() == [(0, "")]
+    again = Repair(analysis="It is B.")  # an import that brings another analysis is such a one too
+    decide(problem, Decision.REPAIR, "clearer", acting_user=curator, repair=again)
+    assert figures() == [(0, "")]
+
+
 def test_new_answers_have_both_keys(curator: User) -> None:
     question = make_question(key=("A",), analysis="故选B。")
     repair(question, curator, Repair(answer_key=("B",)))
