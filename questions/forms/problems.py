@@ -101,7 +101,20 @@ class Area(forms.CharField):
 
     def to_python(self, value: Any) -> str:
         """The text with line feeds."""
-        return str(super().to_python(value)).replace("\r\n", "\n")
+        return _with_line_feeds(str(super().to_python(value)))
+
+
+class Line(forms.CharField):
+    """A text of one line, whose line ends a browser does not send."""
+
+    def to_python(self, value: Any) -> str:
+        """The text without line ends and without spaces at its ends."""
+        line = _with_line_feeds(str(value or "")).replace("\n", "")
+        return str(super().to_python(line))
+
+
+def _with_line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 class DecisionForm(forms.Form):
@@ -132,8 +145,9 @@ class DecisionForm(forms.Form):
             return None
         changed = {
             name: self.cleaned_data[name]
-            for name, _field, value in _contents(self.revision)
-            if self.cleaned_data[name] != value
+            for name, field, value in _contents(self.revision)
+            # A field that nobody touched comes back with other line ends, or without spaces.
+            if self.cleaned_data[name] != field.to_python(value)
         }
         texts = {name: value for name, value in changed.items() if "-" not in name}
         return Repair(
@@ -151,7 +165,9 @@ class DecisionForm(forms.Form):
         """
         rows = QuestionRevision.objects.filter(question=revision.question_id)
         seen = rows.filter(pk=self.cleaned_data["seen"]).first()
-        before = {name: value for name, _field, value in _contents(seen)} if seen else {}
+        before = {
+            name: field.to_python(value) for name, field, value in (_contents(seen) if seen else ())
+        }
         data = self.data.copy()
         data["seen"], data["seen_decision"] = str(revision.pk), str(decision)
         for name, _field, value in _contents(revision):
@@ -164,7 +180,8 @@ class DecisionForm(forms.Form):
         if not any(name.startswith(f"{kind}-") for name in changed):
             return None
         count = sum(name.startswith(f"{kind}-") for name in self.fields)
-        return tuple(self.cleaned_data[f"{kind}-{place}"] for place in range(count))
+        entries = [*old, *[""] * count][:count]
+        return tuple(changed.get(f"{kind}-{place}", entry) for place, entry in enumerate(entries))
 
 
 def _contents(revision: QuestionRevision) -> list[tuple[str, forms.Field, str]]:
@@ -173,7 +190,7 @@ def _contents(revision: QuestionRevision) -> list[tuple[str, forms.Field, str]]:
     keys = _keys(revision)
     for place, key in enumerate(keys):
         label = _("Answer key") if len(keys) == 1 else _("Key %(n)s") % {"n": place + 1}
-        found.append((f"key-{place}", forms.CharField(label=label, required=False), key))
+        found.append((f"key-{place}", Line(label=label, required=False), key))
     found.append(("stem", Area(_("Question"), 8), revision.stem))
     for place, option in enumerate(revision.options):
         letter = revision.letters[place : place + 1]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from functools import partial
+from itertools import takewhile, zip_longest
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -192,10 +194,17 @@ def _with(current: QuestionRevision, repair: Repair) -> dict[str, object]:
         name: getattr(repair, name) for name in TEXTS if getattr(repair, name) is not None
     }
     if repair.options is not None:
-        given["options"] = [text.strip() for text in repair.options]
+        given["options"] = _changed(current.options, repair.options, str.strip)
     if repair.answer_key is not None:
-        given["answer_key"] = ["".join(_key(current, key)) for key in repair.answer_key]
+        key = partial(_key, current)
+        given["answer_key"] = _changed(current.answer_key, repair.answer_key, key)
     return content_of(current) | given
+
+
+def _changed(old: list[str], new: Sequence[str], tidy: Callable[[str], str]) -> list[str]:
+    """*new*, tidied where it is not as in *old*."""
+    pairs = zip_longest(new, old[: len(new)])
+    return [one if one == before else tidy(one) for one, before in pairs]
 
 
 def _key(current: QuestionRevision, key: str) -> str:

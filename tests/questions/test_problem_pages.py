@@ -167,6 +167,30 @@ def test_a_refused_decision_keeps_what_was_typed(
     assert not ItemDecision.objects.exists()
 
 
+def as_sent(text: str) -> str:
+    """*text* of a field as a browser sends it."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return lines.replace("\n", "\r\n")
+
+
+def test_a_repair_of_one_field_leaves_the_line_ends_of_the_others(
+    bank: dict[str, ItemProblem], curator: User
+) -> None:
+    """In another text earlier answers would keep the key that was repaired away."""
+    problem, client = bank["bad"], logged_in(curator)
+    kept = {"stem": "One\r\ntwo\rthree\n", "options": [" a\r", "b\r\n", "c ", "d"]}
+    of_item = QuestionRevision.objects.filter(question=problem.question_id)
+    of_item.update(**kept, letters="ABCD")
+    for changed in ({"key-0": "b"}, {"option-1": " B "}):
+        form = client.get(f"{LIST}{problem.pk}/").context["form"]
+        said = {field.html_name: as_sent(str(field.value() or "")) for field in form}
+        said |= {"decision": "repair", "reason": "misprint", **changed}
+        assert client.post(f"{LIST}{problem.pk}/", said).status_code == 302
+    key, option = of_item.filter(author=curator)
+    assert (key.answer_key, key.stem, key.options) == (["B"], kept["stem"], kept["options"])
+    assert (option.stem, option.options) == (kept["stem"], [" a\r", "B", "c ", "d"])
+
+
 def test_a_repair_that_meets_another_keeps_what_was_typed(
     bank: dict[str, ItemProblem], curator: User
 ) -> None:
