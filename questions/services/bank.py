@@ -133,7 +133,7 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
     repairs = present_repairs(changed)
     revisions = {one.question_id: one for one in _revise(fresh | changed, numbers, hashes)}
     revisions |= keep_repairs(repairs, revisions)
-    for question, more in store_labels_and_rates(fresh, old, revised=set(changed)).items():
+    for question, more in store_labels_and_rates(fresh, old, revised=revisions).items():
         fields[question] = (*fields.get(question, ()), *more)
     stored.changed += [
         ChangedItem(task.slug, old[question].external_id, names)

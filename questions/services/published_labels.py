@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field
 
 from questions.importers.records import FewShotRecord, HumanRateRecord, QuestionRecord, TaskRecord
-from questions.models import FewShotExample, HumanRate, LabelRevision, Question, Task
+from questions.models import (
+    FewShotExample,
+    HumanRate,
+    LabelRevision,
+    Question,
+    QuestionRevision,
+    Task,
+)
 from questions.rules.four_tuple import (
     FourTuple,
     Label,
@@ -41,13 +47,14 @@ def store_labels_and_rates(
     new: Mapping[int, QuestionRecord],
     known: Mapping[int, QuestionRecord],
     *,
-    revised: AbstractSet[int],
+    revised: Mapping[int, QuestionRevision],
 ) -> dict[int, tuple[str, ...]]:
     """Add the labels and rates of records (by question) that are not there yet.
 
-    The modal is found in the content, of new and *revised* items and of those
-    that have none; it is no published label and counts as no change. Returns for
-    each known item that its source changed what it did: ``labels``, ``human_rates``.
+    The modal is found in the content, of new and *revised* items (with their present
+    revision, in which a repair may stand) and of those that have none; it is no published
+    label and counts as no change. Returns for each known item that its source changed what
+    it did: ``labels``, ``human_rates``.
     Call it in a transaction.
     """
     keys = ensure_taxonomy()
@@ -60,7 +67,8 @@ def store_labels_and_rates(
         added = new_rates(record.human_rates, was.rates, question=question)
         published = _published(record, keys, was, added)
         modal = question in new or question in revised or not was.labels.modal
-        after = _with_modal(published, record) if modal else published
+        content = revised.get(question, record)
+        after = with_found_modal(published, content) if modal else published
         rates += added
         if after != was.labels:
             rows.append(label_row(question, after, author=None, reason=""))
@@ -139,17 +147,17 @@ def _level_follows(record: QuestionRecord) -> bool:
     return own is not None and difficulty_level(own.value) == given
 
 
-def _with_modal(labels: FourTuple, record: QuestionRecord) -> FourTuple:
+def with_found_modal(labels: FourTuple, content: QuestionRecord | QuestionRevision) -> FourTuple:
     """*labels* with the modal found in the content, where nobody said another."""
     if labels.origins.get(Label.MODAL) not in (None, LabelOrigin.CONTENT):
         return labels
-    return labels.changed({Label.MODAL: _modal(record)}, LabelOrigin.CONTENT)
+    return labels.changed({Label.MODAL: _modal(content)}, LabelOrigin.CONTENT)
 
 
-def _modal(record: QuestionRecord) -> Value:
-    texts = "".join((record.analysis, record.reference_answer))
-    asked = [name for name in record.images if f"(image:{name})" not in texts]
-    return modal_of(record.stem, record.options, record.passage, asked)
+def _modal(content: QuestionRecord | QuestionRevision) -> Value:
+    texts = "".join((content.analysis, content.reference_answer))
+    asked = [name for name in content.images if f"(image:{name})" not in texts]
+    return modal_of(content.stem, content.options, content.passage, asked)
 
 
 def _level(stored: Sequence[HumanRate], added: Sequence[HumanRate]) -> int | None:

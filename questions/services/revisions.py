@@ -12,6 +12,9 @@ from gradeapp.accounts.models import User
 from questions.models import Question, QuestionRevision, SearchText
 from questions.rules.search_words import search_text
 from questions.selectors.bank import searchable_parts
+from questions.selectors.labels import four_tuple
+from questions.services.labels import move_labels
+from questions.services.published_labels import with_found_modal
 
 # What a repair can change; the rest of a revision is its source's.
 TEXTS = ("passage", "stem", "reference_answer", "analysis")
@@ -43,7 +46,17 @@ def revise(
     made.save()
     make_searchable([made])
     Question.objects.filter(pk=current.question_id).update(current=made)
+    _find_modal(made)
     return made
+
+
+def _find_modal(revision: QuestionRevision) -> None:
+    """Find the modal of the item again in the content of *revision*, unless somebody set it."""
+    question = Question.objects.select_related("label").get(pk=revision.question_id)
+    labels = four_tuple(question.label)
+    found = with_found_modal(labels, revision)
+    if question.label is not None and found != labels:
+        move_labels(question, question.label, found, author=None, reason="")
 
 
 def _hash(revision: QuestionRevision) -> str:

@@ -15,12 +15,15 @@ from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.records import QuestionRecord
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
+from questions.rules.four_tuple import Label
 from questions.rules.vocabulary import Decision, Language, QuestionType
 from questions.selectors.gate import live_problem
+from questions.selectors.labels import four_tuple
 from questions.services.bank import store_records
 from questions.services.decisions import Repair, decide
 from questions.services.gate import check_duplicates, check_items
 from questions.services.import_checks import NewImages
+from questions.services.labels import set_labels
 from questions.views import problems as problem_views
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question
@@ -291,6 +294,29 @@ def test_taking_a_repair_back_leaves_those_of_other_problems(curator: User) -> N
     assert current.options == ["one", "one", "2", "two"]
     assert (current.answer_key, current.published_key) == (["B"], ["A"])
     assert status(question) == "active"
+
+
+@pytest.mark.parametrize("by_person", [False, True])
+def test_the_modal_is_found_in_the_repaired_text(by_person: bool, curator: User) -> None:
+    question = imported()
+    if by_person:
+        set_labels(question, {"modal": "image"}, acting_user=curator)
+    problem = question.problems.get(quarantines=True)
+
+    def modal() -> tuple[str, str]:
+        labels = four_tuple(Question.objects.select_related("label").get().label)
+        return labels.modal, labels.origins[Label.MODAL]
+
+    before = modal()
+    table = "哪个？\n| a | b |\n|---|---|\n| 1 | 2 |"
+    repair = Repair(stem=table, answer_key=("B",))
+    decide(problem, REPAIR, "lost table", acting_user=curator, repair=repair)
+    with_table = before if by_person else ("text_table", "content")
+    assert modal() == with_table
+    imported(analysis="New.")
+    assert modal() == with_table, "the import keeps the repair"
+    decide(problem, KEEP, "as printed", acting_user=curator)
+    assert modal() == before
 
 
 def test_who_takes_an_exclusion_back_gets_the_rivals_back(curator: User) -> None:
