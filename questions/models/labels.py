@@ -118,7 +118,7 @@ class LabelOpinion(models.Model):
     label only when a person takes it, and is counted apart. ``seen_suggestion``
     says that the curator had one, or another curator's labels, before their eyes:
     then the two are not independent. ``wrote`` is the row of labels that the
-    opinion set, if it did.
+    opinion set, if it did; ``restores`` the earlier opinion that an undo gave back.
     """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="opinions")
@@ -138,6 +138,9 @@ class LabelOpinion(models.Model):
     )
     follows = models.OneToOneField(
         "self", null=True, on_delete=models.PROTECT, related_name="followed_by"
+    )
+    restores = models.ForeignKey(
+        "self", null=True, db_index=False, on_delete=models.PROTECT, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

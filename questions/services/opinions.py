@@ -134,8 +134,9 @@ def _saw_others(question: Question, seen: int | None, user: User) -> bool:
 def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
     """Take the newest opinion of *acting_user* back, and the labels that it set.
 
-    The item has the labels and origins from before again, unless they changed since. Nothing is
-    deleted: an empty opinion and a row of labels are added. *last* is the key of the opinion that
+    The item has the labels and origins from before again, unless they changed since, and what the
+    person said of it before counts again. Nothing is deleted: an opinion, empty where there was
+    none before, and a row of labels are added. *last* is the key of the opinion that
     was the newest when the page was sent; 0 for whichever is. Returns the opinion that was undone;
     raises Conflict when there is none, or another one is the newest now.
     """
@@ -150,23 +151,36 @@ def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
     question = Question.objects.select_for_update(of=("self",)).get(pk=opinion.question_id)
     if last_opinion(acting_user) != opinion:  # another click was quicker
         raise Conflict(_("You have nothing to undo."), code="no_opinion")
+    said = opinion.restores or opinion  # where an undo gave it back, what was said at first
     restored = None
-    if opinion.wrote is not None and question.label_id == opinion.wrote_id:
-        restored = _restore(question, opinion.wrote, acting_user)
+    if opinion.wrote and said.wrote and question.label_id == opinion.wrote_id:
+        restored = _restore(question, opinion.wrote, said.wrote, acting_user)
+    before = said.follows and (said.follows.restores or said.follows)
+    labels = as_labels(before) if before else FourTuple()
     LabelOpinion.objects.create(
         question=question,
         author=acting_user,
+        ability_branch=labels.ability_branch,
+        knowledge_id=labels.knowledge,
+        difficulty=labels.difficulty,
+        modal=labels.modal,
         seen_suggestion=opinion.seen_suggestion,
         wrote=restored,
         follows=opinion,
+        restores=before,
     )
     return opinion
 
 
-def _restore(question: Question, wrote: LabelRevision, author: User) -> LabelRevision:
+def _restore(
+    question: Question, counting: LabelRevision, wrote: LabelRevision, author: User
+) -> LabelRevision | None:
+    """Set the labels from before *wrote* in place of *counting*, unless that has others by now."""
+    if four_tuple(counting) != four_tuple(wrote):
+        return None
     earlier = LabelRevision.objects.filter(question=question, overtaken=False, pk__lt=wrote.pk)
     before = four_tuple(earlier.order_by("-pk").first())
-    return move_labels(question, wrote, before, author=author, reason="")
+    return move_labels(question, counting, before, author=author, reason="")
 
 
 @transaction.atomic

@@ -19,7 +19,7 @@ from questions.selectors.opinions import (
     own_opinion,
 )
 from questions.services import opinions
-from questions.services.labels import NO_LABELS
+from questions.services.labels import NO_LABELS, set_labels
 from questions.services.opinions import give_opinion, resolve_difference, undo_opinion
 from tests.factories import make_question, make_task
 from tests.questions.label_world import MECHANICS, OPTICS, imported_labels, make_knowledge, shown
@@ -120,8 +120,50 @@ def test_who_was_shown_a_difference_is_not_independent_any_more(
     (seen,) = agreements(also_seen=True)
     assert seen.labels[Label.DIFFICULTY].agreed == 1
     undo_opinion(acting_user=admin)
+    assert own_opinion(question, admin).difficulty == 1  # type: ignore[union-attr]
+    undo_opinion(acting_user=admin)
     assert agreements() == []
     assert second(question, admin, difficulty=5).seen_suggestion
+
+
+def test_an_undo_gives_back_what_was_said_before(
+    question: Question, curator: User, admin: User
+) -> None:
+    """One after the other, the labels with them, and past what others set in between."""
+
+    def stands() -> tuple[int | None, int | None]:
+        question.refresh_from_db()
+        own = own_opinion(question, curator)
+        return own and own.difficulty, question.label and question.label.difficulty
+
+    assert first(question, curator, difficulty=2)
+    question.refresh_from_db()
+    first(question, curator, difficulty=3)
+    undo_opinion(acting_user=curator)
+    assert stands() == (2, 2)
+    first(question, curator, difficulty=4)
+    undo_opinion(acting_user=curator)
+    assert stands() == (2, 2)
+    set_labels(question, {"difficulty": 5}, acting_user=admin)
+    question.refresh_from_db()
+    first(question, curator, difficulty=1)
+    undo_opinion(acting_user=curator)
+    assert stands() == (2, 5)
+    undo_opinion(acting_user=curator)
+    assert stands() == (None, 5)
+    with pytest.raises(Conflict):
+        undo_opinion(acting_user=curator)
+
+
+def test_an_undo_of_all_gives_the_labels_from_before(question: Question, curator: User) -> None:
+    first(question, curator, difficulty=2)
+    question.refresh_from_db()
+    first(question, curator, difficulty=3)
+    for _ in range(2):
+        undo_opinion(acting_user=curator)
+    question.refresh_from_db()
+    assert shown(question.label) == FourTuple()
+    assert label_history(question).count() == 4
 
 
 def test_who_agrees_stays_independent(question: Question, curator: User, admin: User) -> None:
