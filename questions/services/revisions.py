@@ -82,7 +82,7 @@ def without_repairs(
         source = max(later, key=_number, default=before)
         for name in CONTENT:
             was, made = getattr(before, name), getattr(repaired, name)
-            content[name] = _taken_back(content[name], was, made, getattr(source, name))
+            content[name] = _undone(content[name], was, made, getattr(source, name))
     return content
 
 
@@ -90,14 +90,14 @@ def _number(revision: QuestionRevision) -> int:
     return revision.number
 
 
-def _taken_back(now: object, was: object, made: object, source: object) -> object:
+def _undone(now: object, was: object, made: object, source: object) -> object:
     """*now* with *source* in the places where it still has what was *made* of *was*.
 
     Each option and each key of a list for itself.
     """
     lists = [one for one in (now, was, made, source) if isinstance(one, list)]
     if len(lists) == 4 and len({len(one) for one in lists}) == 1:
-        return [_taken_back(*values) for values in zip(*lists, strict=True)]
+        return [_undone(*values) for values in zip(*lists, strict=True)]
     return source if now == made != was else now
 
 

@@ -30,7 +30,7 @@ from evaluations.models import (
     LanguageModel,
     ReviewSlot,
 )
-from evaluations.models.vocabulary import FactMarker
+from evaluations.models.vocabulary import FactMarker, ReviewStatus
 from evaluations.statistics.figure import Figure, Report, ReportRow
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL
@@ -276,16 +276,23 @@ def _weaknesses(
 def capability_shares(dataset: str) -> dict[ModelCondition, dict[str, Figure]]:
     """Return by model and condition the shares of the dimensions, from the newest review of each.
 
-    Over all tasks of the review; what nobody judged is left out.
+    That is the newest that is over: closed, or with every judgement that is due. Where none is,
+    it is the newest in which somebody has judged. Over all tasks of the review; what nobody
+    judged is left out.
     """
     shares: dict[ModelCondition, dict[str, Figure]] = {}
-    for review in CapabilityReview.objects.filter(dataset__slug=dataset).order_by("pk"):
+    done: set[ModelCondition] = set()
+    for review in review_list().filter(dataset__slug=dataset).order_by("pk"):
+        over = review.status == ReviewStatus.CLOSED or review.given == review.due
         for condition in conditions_in(review):
+            asked = _asked(condition)
             whole = next(iter(review_result(review, Share(condition.public_id)).tasks), None)
-            figures = whole.shares if whole else {}
-            shares[_asked(condition)] = {
+            figures = {
                 one.value: figure
-                for one, figure in figures.items()
+                for one, figure in (whole.shares if whole else {}).items()
                 if figure is not None and figure.value is not None
             }
+            if figures and (over or asked not in done):
+                shares[asked] = figures
+                done |= {asked} if over else set()
     return shares

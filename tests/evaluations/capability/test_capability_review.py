@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from evaluations.capability.selectors.capability_review import capability_shares
 from evaluations.capability.selectors.capability_sample import sample
 from evaluations.capability.services.capability_review import close_review
 from evaluations.models import ReviewSlot
@@ -19,7 +20,7 @@ from questions.models import Question
 from questions.rules.vocabulary import ItemStatus, QuestionType, Subject
 from tests.evaluations.marking_world import responses_to, round_over, subjective_question
 from tests.evaluations.report_world import chosen, mark, run_of, written
-from tests.evaluations.review_world import NOW, items_of, review_of, wrong_answers
+from tests.evaluations.review_world import NOW, items_of, review_of, say, wrong_answers
 from tests.factories import make_question, make_response, make_run, make_task
 
 pytestmark = pytest.mark.django_db
@@ -147,6 +148,31 @@ def test_who_and_which_runs_can_be_in_a_review(teacher: User, lead: User) -> Non
         review_of([run, run_of("canary-m", "another")], [teacher])
     with pytest.raises(BadInput, match="no wrong answer"):
         review_of(make_run(), [teacher])
+
+
+def test_a_review_that_begins_replaces_no_finished_one_in_the_tables(
+    teacher: User, other_teacher: User
+) -> None:
+    run = wrong_answers(2)
+
+    def understanding() -> float | None:
+        (shares,) = capability_shares(run.dataset.slug).values() or [{}]
+        figure = shares.get("understanding")
+        return figure.value if figure else None
+
+    assert understanding() is None
+    first = review_of(run, [teacher])
+    one, other = items_of(first)
+    say(one, teacher, "u")
+    assert understanding() == 1, "where none is over, the one that has begun"
+    say(other, teacher)
+    assert understanding() == 0.5
+    second = review_of(run, [other_teacher], name="Review 2")
+    assert understanding() == 0.5
+    say(items_of(second)[0], other_teacher)
+    assert understanding() == 0.5
+    close_review(second, acting_user=None, now=NOW)
+    assert understanding() == 0
 
 
 def test_a_review_is_closed_once_and_says_what_is_missing(teacher: User, lead: User) -> None:
