@@ -21,10 +21,15 @@ def possible_markers() -> QuerySet[User]:
 
     With the setting ``ONLY_MARKERS_MARK`` without those who have another role too.
     """
-    people = User.objects.filter(is_active=True, groups__name__in=MARKERS)
+    people = present_markers()
     if settings.ONLY_MARKERS_MARK:
         people = people.exclude(is_superuser=True).exclude(groups__name__in=OTHERS)
-    return people.distinct().order_by("display_name", "username")
+    return people.order_by("display_name", "username")
+
+
+def present_markers() -> QuerySet[User]:
+    """Return everybody who has the role of a marker and is not deactivated."""
+    return User.objects.filter(is_active=True, groups__name__in=MARKERS).distinct()
 
 
 def check_markers(people: Iterable[User]) -> None:

@@ -23,7 +23,7 @@ from evaluations.marking.desk.selectors.queue import free_for
 from evaluations.marking.rules.blinding import BlindItem, self_mention
 from evaluations.marking.rules.tolerance import within
 from evaluations.models import ArbiterMark, BlindAnswer, Mark, MarkingNotes, MarkingRound, Slot
-from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
+from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.common.plain_number import plain
 from questions.rules.rubric import PointGroup, RubricLines
@@ -198,12 +198,14 @@ def waiting_for(lead: User, marking_round: MarkingRound, now: datetime) -> Query
     """Responses that wait for a decision of *lead*, the longest waiting first.
 
     Left out are those that *lead* marked and those that another lead has at hand. Last come those
-    without a mark.
+    without a mark. In a closed round nothing waits.
     """
     own = own_slots(lead, OuterRef("pk"), OuterRef("response"))
     waits = Slot.objects.filter(free_for(lead, now), kind=SlotKind.ARBITRATION, marked=False)
     waiting = waits.order_by().values("answer")
-    answers = marking_round.answers.filter(~Exists(own), pk__in=waiting, final=None)
+    answers = marking_round.answers.filter(
+        ~Exists(own), pk__in=waiting, final=None, round__status__in=LIVE
+    )
     return answers.annotate(since=Max("slots__marks__created_at")).order_by(
         F("since").asc(nulls_last=True), "id"
     )

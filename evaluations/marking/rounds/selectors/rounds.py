@@ -33,7 +33,8 @@ from evaluations.models import (
     Response,
     Slot,
 )
-from evaluations.models.vocabulary import CHECK_KINDS, AnswerRole, RoundStatus, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, LIVE, AnswerRole, RoundStatus, SlotKind
+from gradeapp.accounts.markers import present_markers
 from gradeapp.accounts.models import User
 from gradeapp.common.named import Named
 from questions.models import Task
@@ -85,7 +86,10 @@ class CheckLoad:
 
 @dataclass(frozen=True, slots=True)
 class TeacherLoad:
-    """One teacher of the pool: first and second marks, planned and given; thirds, checks apart."""
+    """One teacher of the pool: first and second marks, planned and given; thirds, checks apart.
+
+    ``absent`` are those who have lost the role or are deactivated: what is planned for them waits.
+    """
 
     name: str
     planned: int
@@ -93,6 +97,7 @@ class TeacherLoad:
     thirds: int
     paused: bool
     left: bool
+    absent: bool
     seeds: CheckLoad
     repeats: CheckLoad
 
@@ -137,7 +142,10 @@ class AnswerRow:
 
 
 def round_list() -> QuerySet[Any]:
-    """All rounds, newest first, with counts of responses, final ones and those for the lead."""
+    """All rounds, newest first, with counts of responses, final ones and those for the lead.
+
+    In a round that is closed nothing waits.
+    """
     own = BlindAnswer.objects.filter(round=OuterRef("pk"), role=AnswerRole.ANSWER)
     waiting = Slot.objects.filter(kind=SlotKind.ARBITRATION, marked=False)
     return (
@@ -145,7 +153,9 @@ def round_list() -> QuerySet[Any]:
         .annotate(
             responses=number_of(own),
             final=number_of(own.filter(final__isnull=False)),
-            waiting=number_of(waiting.filter(answer__round=OuterRef("pk"))),
+            waiting=number_of(
+                waiting.filter(answer__round=OuterRef("pk"), answer__round__status__in=LIVE)
+            ),
         )
         .order_by("-id")
     )
@@ -306,6 +316,7 @@ def teacher_loads(
     pool = {seat.teacher_id: seat for seat in marking_round.pool.all()}
     checks = _checks(groups)
     people = User.objects.filter(pk__in={*pool, *marked}).order_by("display_name", "username")
+    present = set(present_markers().filter(pk__in={*pool, *marked}).values_list("pk", flat=True))
     return [
         TeacherLoad(
             name=str(person),
@@ -314,6 +325,7 @@ def teacher_loads(
             thirds=given[person.pk, SlotKind.THIRD],
             paused=person.pk in pool and pool[person.pk].paused,
             left=person.pk in pool and pool[person.pk].left_at is not None,
+            absent=person.pk not in present,
             seeds=checks[person.pk, SlotKind.SEED],
             repeats=checks[person.pk, SlotKind.REPEAT],
         )

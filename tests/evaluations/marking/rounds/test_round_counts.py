@@ -8,18 +8,20 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evaluations.marking.arbitration.selectors.arbitration import waiting_for
 from evaluations.marking.desk.selectors.desk import own_progress
 from evaluations.marking.rounds.selectors.round_counts import AnswerPages, newest_marks, slot_groups
 from evaluations.marking.rounds.selectors.rounds import (
     AnswerState,
     answers_by_state,
     answers_in,
+    round_list,
     round_progress,
     state_counts,
     teacher_loads,
 )
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.models import MarkingRound
+from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -96,7 +98,7 @@ def test_a_state_holds_the_responses_that_stand_in_it(disputed: MarkingRound) ->
         assert {row.pk for row in answers_in(disputed, state)} == keys, state
 
 
-def test_in_a_closed_round_nothing_waits_any_more(disputed: MarkingRound) -> None:
+def test_in_a_closed_round_nothing_waits_any_more(disputed: MarkingRound, lead: User) -> None:
     _final, *others = answers_of(disputed)
     close_round(disputed, acting_user=None, now=NOW)
     disputed.refresh_from_db()
@@ -106,6 +108,9 @@ def test_in_a_closed_round_nothing_waits_any_more(disputed: MarkingRound) -> Non
     assert keys == {answer.pk for answer in others}
     progress = round_progress(disputed)
     assert (progress.waiting, progress.not_final) == (0, len(others))
+    Slot.objects.create(answer=others[0], kind=SlotKind.ARBITRATION)  # as a closing leaves it
+    assert round_list().get().waiting == 0
+    assert not waiting_for(lead, disputed, NOW).exists()
     for state in (AnswerState.OPEN, AnswerState.MARKED, AnswerState.THIRD):
         assert not answers_in(disputed, state), state
 
