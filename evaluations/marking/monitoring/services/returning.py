@@ -21,6 +21,7 @@ from evaluations.marking.services.finalizing import ask_the_lead
 from evaluations.marking.services.reopening import Withdrawn, batches, lock_answers, reopen_slots
 from evaluations.models import MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.markers import present_markers
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -39,11 +40,11 @@ def return_marks(
     """Return the marks of *teacher* that *choice* names, and have them given again.
 
     The same teacher marks again, or with *to_others* those teachers of the pool who are not
-    paused and have no role on the response. Final marks made from the returned marks are
-    withdrawn, a decision of the lead only where *choice* says so; the response is finalized again
-    when the new mark is saved. Seed answers and intra-rater checks are returned to the same
-    teacher, or with *to_others* to nobody. Every version of a mark stays stored; the audit trail
-    names those that were returned.
+    paused, may still mark and have no role on the response. Final marks made from the returned
+    marks are withdrawn, a decision of the lead only where *choice* says so; the response is
+    finalized again when the new mark is saved. Seed answers and intra-rater checks are returned
+    to the same teacher, or with *to_others* to nobody. Every version of a mark stays stored; the
+    audit trail names those that were returned.
 
     Raises Conflict in a closed round or when there is nothing to return for re-marking,
     BadInput where there are no others, or for the same teacher who has left the round.
@@ -109,7 +110,8 @@ def _check_there(marking_round: MarkingRound, teacher: User) -> None:
 def _spread_over_others(
     marking_round: MarkingRound, teacher: User, slots: Sequence[Slot]
 ) -> dict[int, int | None]:
-    pool = marking_round.pool.filter(paused=False).exclude(teacher=teacher)
+    pool = marking_round.pool.filter(paused=False, teacher__in=present_markers())
+    pool = pool.exclude(teacher=teacher)
     others = list(pool.order_by("teacher").values_list("teacher", flat=True))
     if not others:
         raise BadInput(_("No other teacher of the round can mark them."), code="no_others")

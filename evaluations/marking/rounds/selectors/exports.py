@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from django.db.models import QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.models import Mark, MarkingRound
@@ -20,7 +20,7 @@ MARK_COLUMNS = (
     *("dataset", "model", "condition", "task", "id", "subject", "repeat", "round", "scheme"),
     *("response", "kind", "teacher", "version", "stale", "total", "full", "tolerance"),
     *("flags", "comment", "seconds", "marked_at", "final", "rule"),
-    "entered_by",
+    *("entered_by", "counts"),
 )
 
 
@@ -31,7 +31,13 @@ def marks_of_round(marking_round: MarkingRound) -> Iterator[Cells]:
 
 
 def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
-    """Every version of *marks*, in ``MARK_COLUMNS``, beside the final mark and its rule."""
+    """Every version of *marks*, in ``MARK_COLUMNS``, beside the final mark and its rule.
+
+    ``counts`` is "no" for what was revised since, returned for re-marking, or sent from an older
+    page.
+    """
+    later = Mark.objects.filter(slot=OuterRef("slot"), stale=False, version__gt=OuterRef("version"))
+    counts = Q(stale=False, version__gt=F("slot__void_version")) & ~Exists(later)
     answer = "slot__answer"
     columns = (
         f"{answer}__response__run__dataset__slug",
@@ -48,16 +54,18 @@ def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
         f"{answer}__tolerance",
         *("flags", "comment", "seconds", "created_at"),
         *(f"{answer}__final__value", f"{answer}__final__rule"),
-        "entered_by__username",
+        *("entered_by__username", "counts"),
     )
-    ordered = marks.order_by("slot__answer", "slot", "version", "pk").values_list(*columns)
-    for row in ordered.iterator(chunk_size=CHUNK):
-        *row, by = row
+    ordered = marks.order_by("slot__answer", "slot", "version", "pk")
+    rows = ordered.annotate(counts=counts).values_list(*columns)
+    for row in rows.iterator(chunk_size=CHUNK):
+        *row, by, counting = row
         *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = row
         yield (
             *(*before, "yes" if stale else "no"),
             *(_plain(total), _plain(full), _plain(tolerance)),
-            *(" ".join(flags), comment, seconds, at.isoformat(), _plain(value), rule, by),
+            *(" ".join(flags), comment, seconds, at.isoformat(), _plain(value), rule),
+            *(by, "yes" if counting else "no"),
         )
 
 

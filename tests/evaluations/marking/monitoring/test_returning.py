@@ -20,6 +20,8 @@ from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope, out
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice, preview_return
 from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
+from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS, marks_of_round
+from evaluations.marking.rounds.selectors.rounds import teacher_loads
 from evaluations.marking.services.finalizing import finalize_due, newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import ArbitrationReason, RoundStatus, SlotKind
@@ -466,3 +468,45 @@ def test_a_rubric_that_does_not_add_up_moves_nothing(
     newer(question, "11")
     with pytest.raises(BadInput):
         again(made, question, RemarkScope.ALL, lead)
+
+
+@pytest.mark.parametrize("how", ["deactivated", "no teacher any more"])
+def test_marks_go_back_to_nobody_who_cannot_mark(how: str, pool: list[User], lead: User) -> None:
+    made = of_three(pool, 6)
+    alone = next(one for one in answers_of(made) if set(planned_pair(one)) == set(pool[:2]))
+    for person in pool[:2]:
+        give(alone, person, MIDDLE)
+    gone = pool[2]
+    if how == "deactivated":
+        User.objects.filter(pk=gone.pk).update(is_active=False)
+    else:
+        gone.groups.clear()
+    loads = {load.name: load.absent for load in teacher_loads(made)}
+    assert loads == {str(person): person == gone for person in pool}
+    with pytest.raises(BadInput, match="Nobody else in the round can mark"):
+        back(made, pool[0], lead, to_others=True, since=None, aliases=[alone.alias])
+
+
+def test_a_file_of_marks_says_which_count(pool: list[User], lead: User) -> None:
+    """Revised, stale and returned ones do not; what was given again does."""
+    made = small_round(pool[:2], 1, scheme=Scheme.MEAN, window_minutes=15)
+    (answer,) = answers_of(made)
+    one, other = planned_pair(answer)
+    give(answer, one, LOW)
+    with pytest.raises(Conflict, match="Both are kept"):
+        give(answer, one, HIGH)  # from a page older than the mark
+    give(answer, other, HIGH)
+
+    def told() -> list[tuple[object, ...]]:
+        rows = [dict(zip(MARK_COLUMNS, row, strict=True)) for row in marks_of_round(made)]
+        names = ("teacher", "version", "stale", "counts")
+        return [tuple(row[name] for name in names) for row in rows]
+
+    stale = (one.username, 1, "yes", "no")
+    assert told() == [
+        (one.username, 1, "no", "yes"), stale, (other.username, 1, "no", "yes")
+    ]  # fmt: skip
+    marked_again(answer, one, MIDDLE)
+    assert told()[:3] == [(one.username, 1, "no", "no"), stale, (one.username, 2, "no", "yes")]
+    back(made, other, lead)
+    assert told()[3:] == [(other.username, 1, "no", "no")]

@@ -52,7 +52,7 @@ def test_who_enters_the_marks_of_one_teacher_enters_no_others(
     saved = AuditEntry.objects.get(tag="mark.saved")
     assert (saved.actor, saved.detail["teacher"]) == (lead, teacher.username)
     (line,) = marks_of_round(made)
-    assert (MARK_COLUMNS[-1], line[-1]) == ("entered_by", lead.username)
+    assert dict(zip(MARK_COLUMNS, line, strict=True))["entered_by"] == lead.username
     theirs = answer.slots.get(holder=other_teacher)
     theirs.entered_by = lead
     with pytest.raises(IntegrityError), transaction.atomic():
