@@ -124,10 +124,11 @@ def annotator_tests(marks: Collection[JudgedMark], params: ReportParams) -> dict
 def judged_marks(params: ReportParams) -> list[JudgedMark]:
     """Return the judgements of responses with a final mark, of all judges or that of *params*.
 
-    Without runs in which one text stands for many questions, until somebody has reviewed it.
+    The teachers' two marks are those of the round whose final mark counts. Without runs in which
+    one text stands for many questions, until somebody has reviewed it.
     """
     pairs = mark_pairs(replace(params, marker=""))
-    of_teachers = {pair.response: (pair.x, pair.y) for pair in pairs if pair.pair == TEACHER_PAIR}
+    of_teachers = {pair.answer: (pair.x, pair.y) for pair in pairs if pair.pair == TEACHER_PAIR}
     prefix = f"{JUDGE_PAIR}{JUDGE_PREFIX}"
     judged = [
         (pair.pair.removeprefix(prefix), pair) for pair in pairs if pair.pair.startswith(prefix)
@@ -150,7 +151,7 @@ def judged_marks(params: ReportParams) -> list[JudgedMark]:
             points=pair.y,
             full=pair.full,
             tolerance=pair.tolerance,
-            marks=of_teachers.get(pair.response),
+            marks=of_teachers.get(pair.answer),
             length=about[pair.response]["length"],
             totals=tuple(
                 total for total, *_other in judgements[judge, pair.response] if total is not None

@@ -124,7 +124,8 @@ def _teacher_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:
     newest = given.drop_duplicates(["answer", "kind"], keep="last")
     x, y = (newest[newest["kind"] == kind].set_index("answer")["total"] for kind in kinds)
     both = pd.DataFrame({"x": x, "y": y}).dropna()
-    return both.join(answers, how="inner").assign(pair=TEACHER_PAIR)
+    found = both.join(answers, how="inner").assign(pair=TEACHER_PAIR)
+    return found.reset_index(names="answer")
 
 
 def _judge_pairs(params: ReportParams, answers: pd.DataFrame) -> pd.DataFrame:

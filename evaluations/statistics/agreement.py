@@ -58,7 +58,8 @@ class MarkPair:
 
     ``pair`` is ``teacher-teacher`` (x first, y second mark) or ``teachers-judge:NAME`` (x the
     teachers' final mark, y the judge's). ``full`` are the full marks of the item, ``tolerance`` the
-    largest accepted difference. ``response`` is the key of the response; no figure depends on it.
+    largest accepted difference. ``response`` is the key of the response, ``answer`` that of the
+    response in the round of the marks, or of the final one; no figure depends on them.
     """
 
     model: str
@@ -70,6 +71,7 @@ class MarkPair:
     full: float
     tolerance: float
     response: int = field(default=0, compare=False)
+    answer: int = field(default=0, compare=False)
 
     @property
     def asked(self) -> ModelCondition:
@@ -90,7 +92,7 @@ class MarkPair:
 # The columns of a frame of pairs: the fields of ``MarkPair``.
 COLUMNS = (
     *("model", "condition", "subject", "pair", "x", "y", "full", "tolerance"),
-    "response",
+    *("response", "answer"),
 )
 
 

@@ -18,6 +18,7 @@ from questions.rules.vocabulary import Subject
 from tests.conftest import logged_in
 from tests.evaluations.report_world import ALPHA, JUDGE, judged, mark, run_of, written
 from tests.evaluations.reports.test_reports_pages import words
+from tests.factories import final_mark
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +72,21 @@ def test_calibration_of_what_is_stored(responses: list[Response]) -> None:
     assert by_task.rows[0].key["by"] == "task"
     with pytest.raises(BadInput, match="band"):
         calibration_of(ReportParams("exam", by="colour"))
+
+
+def test_a_judge_is_compared_with_the_teachers_of_the_final_mark_that_counts(db: None) -> None:
+    """Where a response was marked in two rounds, and the final mark of the first is the newest."""
+    response = written(run_of(), Subject.PHYSICS)
+    first = mark(response, "4", "8")
+    mark(response, "1", "3")
+    final_mark(first.answer, number=2, value=6, full=first.full, rule="mean of two")
+    judged(response, "7")
+    figures = calibration_of(ReportParams("exam")).rows[0].figures
+    assert figures["bias"].value == 1
+    assert figures["teachers_mean_abs_difference"].value == 4
+    # 3 from one teacher and 1 from the other: 2, and 2 less than they are from each other.
+    assert figures["single_difference"].value == 2
+    assert figures["excess"].value == -2
 
 
 def test_the_judge_against_each_teacher(responses: list[Response]) -> None:
