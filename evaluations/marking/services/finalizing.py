@@ -36,6 +36,7 @@ from evaluations.models import (
 )
 from evaluations.models.vocabulary import CHECK_KINDS, LIVE, AnswerRole, RoundStatus, SlotKind
 from evaluations.schemes import FinalRule, Scheme
+from gradeapp.accounts.markers import present_markers
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.locking import locked
@@ -175,8 +176,8 @@ def finalize_all_due(now: datetime) -> None:
     """
     live = MarkingRound.objects.filter(status__in=LIVE)
     due = due_answers(now).filter(round=OuterRef("pk"))
-    left = RoundTeacher.objects.filter(round=OuterRef("pk"), left_at__isnull=False)
-    for marking_round in live.filter(Exists(due) | Exists(left)).order_by("pk"):
+    gone = RoundTeacher.objects.filter(_gone(), round=OuterRef("pk"))
+    for marking_round in live.filter(Exists(due) | Exists(gone)).order_by("pk"):
         finalize_due(marking_round, now=now)
     left_over = due_answers(now).filter(round__status=RoundStatus.CLOSED)
     for key in left_over.values_list("pk", flat=True):
@@ -188,20 +189,27 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
     """Open a decision where nobody is left for a mark that nobody has begun.
 
     Who could give it has left the round: a third mark where all others were shown the response, a
-    planned one where all others have a role on it or lost it.
+    planned one where all others have a role on it or lost it. A third mark waits for nobody who
+    may not mark any more; for a planned one that teacher has to be taken out of the round.
     """
-    if not marking_round.pool.filter(left_at__isnull=False).exists():
+    if not marking_round.pool.filter(_gone()).exists():
         return
     left = marking_round.pool.filter(left_at__isnull=False).values("teacher")
-    open_slots = Slot.objects.filter(
+    gone = marking_round.pool.filter(_gone()).values("teacher")
+    not_final = Slot.objects.filter(
+        answer__round=marking_round, answer__final=None, marked=False
+    ).order_by("answer")
+    open_slots = not_final.filter(
         Q(planned=None) | Q(planned__in=left),
         Q(holder=None) | Q(holder__in=left),  # a claim may have met the leaving
-        answer__round=marking_round,
-        answer__final=None,
-        marked=False,
-    ).order_by("answer")
+    )
     revisable = Slot.objects.filter(answer=OuterRef("answer"), revisable_until__gt=now)
-    thirds = open_slots.filter(~_somebody_for_it(extra=False), kind=SlotKind.THIRD)
+    thirds = not_final.filter(
+        Q(planned=None) | Q(planned__in=gone),
+        Q(holder=None) | Q(holder__in=gone),
+        ~_somebody_for_it(extra=False),
+        kind=SlotKind.THIRD,
+    )
     for key in thirds.values_list("answer", flat=True):
         with _locked_alone(key) as answer:
             finalize(answer, now=now)
@@ -223,8 +231,13 @@ def _somebody_for_it(**offers: bool) -> Exists:
     held = Slot.objects.filter(Q(holder=person) | Q(entered_by=person), answer=answer)
     given = Mark.objects.filter(Q(teacher=person) | Q(entered_by=person), slot__answer=answer)
     shown = HelpOffer.objects.filter(teacher=person, answer=answer, **offers)
-    pool = RoundTeacher.objects.filter(round=OuterRef("answer__round"), left_at=None)
+    pool = RoundTeacher.objects.filter(round=OuterRef("answer__round")).exclude(_gone())
     return Exists(pool.filter(~Exists(held), ~Exists(given), ~Exists(shown)))
+
+
+def _gone() -> Q:
+    """Teachers of a round who give no mark in it any more: who left it or may not mark."""
+    return Q(left_at__isnull=False) | ~Q(teacher__in=present_markers())
 
 
 def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
@@ -311,11 +324,12 @@ def _waits_for_its_teacher(answer: BlindAnswer, slot: Slot, now: datetime) -> bo
 
     Not what they lost to others who passed it and have marked since.
     """
+    there = answer.round.pool.exclude(_gone())
     if slot.holder_id is not None:
-        return True
+        return there.filter(teacher=slot.holder_id).exists()
     if slot.planned_id is None:
         return False
-    planned = answer.round.pool.filter(teacher=slot.planned_id, left_at=None)
+    planned = there.filter(teacher=slot.planned_id)
     return planned.exists() and not Slot.objects.filter(lost(now), pk=slot.pk).exists()
 
 
@@ -328,7 +342,7 @@ def _all_were_shown(answer: BlindAnswer, slots: Sequence[Slot], now: datetime) -
     marks = Mark.objects.filter(slot__answer=answer).values_list("teacher", "entered_by")
     roles = {slot.holder_id for slot in slots} | {slot.entered_by_id for slot in slots}
     roles |= {person for pair in marks for person in pair}
-    pool = answer.round.pool.filter(left_at=None)
+    pool = answer.round.pool.exclude(_gone())
     left = set(pool.values_list("teacher", flat=True)) - roles
     shown = HelpOffer.objects.filter(answer=answer, teacher__in=left)
     if not answer.slots.filter(lost(now), marked=False).exists():

@@ -119,6 +119,34 @@ def test_a_third_mark_goes_to_the_lead_when_nobody_is_left_for_it(
     assert kinds == {SlotKind.ARBITRATION}
 
 
+@pytest.mark.parametrize("at_hand", [False, True])
+@pytest.mark.parametrize("before", [True, False], ids=["before the marks", "after them"])
+def test_a_third_mark_goes_to_the_lead_when_who_could_give_it_may_not_mark(
+    before: bool, at_hand: bool, people: list[User]
+) -> None:
+    """Deactivated, or no teacher any more; also who has it at hand."""
+    *both, third = people[:3]
+
+    def lose_the_role() -> None:
+        third.groups.clear()
+
+    made = small_round(people[:3], 6, scheme=Scheme.THREE_AND_LEAD)
+    answer = next(one for one in answers_of(made) if set(planned_pair(one)) == set(both))
+    if before:
+        lose_the_role()
+    for person, points in zip(both, (LOW, HIGH), strict=True):
+        give(answer, person, points)
+    if not before:
+        opened = Slot.objects.filter(answer=answer, kind=SlotKind.THIRD)
+        if at_hand:
+            opened.update(holder=third, lease_until=later(30))
+        lose_the_role()
+        finalize_due(made, now=later(3))
+    kinds = Slot.objects.filter(answer=answer, marked=False).values_list("kind", flat=True)
+    assert SlotKind.ARBITRATION in kinds
+    assert SlotKind.THIRD not in kinds or at_hand
+
+
 def test_one_that_is_at_hand_does_not_go_to_the_lead(people: list[User], lead: User) -> None:
     made, answer, (_first, _second, who, other) = apart(people)
     assert claimed(who, made, later(2)).kind == SlotKind.THIRD
