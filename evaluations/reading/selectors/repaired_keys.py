@@ -12,7 +12,7 @@ from evaluations.models import Response
 from questions.models import QuestionRevision
 
 # Where these are equal, an answer to one revision is an answer to the other.
-ASKED = ("passage", "stem", "options", "letters", "sub_marks")
+ASKED = ("question_type", "passage", "stem", "options", "letters", "sub_marks")
 
 
 @dataclass(frozen=True, slots=True)

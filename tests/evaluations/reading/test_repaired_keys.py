@@ -13,7 +13,7 @@ from evaluations.reports.selectors.scored_answers import scored_answers
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from questions.models import ItemProblem, Question
-from questions.rules.vocabulary import Decision, ProblemCode
+from questions.rules.vocabulary import Decision, ProblemCode, QuestionType
 from questions.services.decisions import Repair, decide
 from questions.services.gate import check_items
 from tests.conftest import logged_in
@@ -76,6 +76,12 @@ def test_a_later_repair_of_the_text_keeps_the_repaired_key(curator: User) -> Non
     imported.pk, imported.number, imported.answer_key = None, 5, ["C"]
     imported.save()
     assert to_score_again("exam") == {first.pk}, "it has another one now"
+    imported.number, imported.question_type = 6, QuestionType.MULTIPLE_CHOICE
+    imported.pk, imported.answer_key = None, ["CD"]
+    imported.save()
+    rescore("strict")
+    first.refresh_from_db()
+    assert first.strict_score.key_revision.number == 5, "several letters answer another question"
 
 
 def test_a_score_by_the_same_key_stays(curator: User) -> None:
