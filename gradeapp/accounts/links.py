@@ -97,8 +97,9 @@ def reset_link(user: User, *, acting_user: User | None) -> str:
     """The token of a link by which *user* sets a new password within 24 hours.
 
     Earlier reset links of the person end; one that was asked for by mail (``acting_user`` None)
-    ends only such ones, since anybody can ask for it. Raises Conflict for an inactive person,
-    NotAllowed for a superuser's by another.
+    ends only such ones, since anybody can ask for it, and works while the person has the address
+    that *user* has. Raises Conflict for an inactive person, NotAllowed for a superuser's by
+    another.
     """
     if acting_user is not None:
         check_may_change(user, acting_user)
@@ -107,7 +108,9 @@ def reset_link(user: User, *, acting_user: User | None) -> str:
     # Two links at once are made one after the other, so that the first ends.
     User.objects.select_for_update().get(pk=user.pk)
     end_reset_links(user, by_mail=acting_user is None)
-    token, link = _made(LinkKind.RESET, acting_user, user=user, display_name=str(user))
+    # As it was read before the lock: the mail goes there.
+    email = user.email if acting_user is None else ""
+    token, link = _made(LinkKind.RESET, acting_user, user=user, display_name=str(user), email=email)
     record(Tag.RESET_LINK_MADE, user, actor=acting_user, link=link.pk)
     return token
 
@@ -162,7 +165,8 @@ def _opens_what_is_closed(link: AccessLink) -> bool:
 def works(link: AccessLink) -> bool:
     """Return whether *link* can be used: its maker may still make it, its person may log in.
 
-    Otherwise an admin whose account ends would come back by a link that they keep.
+    Otherwise an admin whose account ends would come back by a link that they keep. One that was
+    mailed is for whoever has the mail address of the person now.
     """
     if link.used_at or link.withdrawn_at or link.expires_at <= timezone.now():
         return False
@@ -170,7 +174,7 @@ def works(link: AccessLink) -> bool:
         return False
     by = link.created_by
     if by is None:
-        return True
+        return link.user is None or link.email == link.user.email
     outranked = link.user is not None and link.user.is_superuser and not by.is_superuser
     return by.may_log_in and Capability.OPERATE in by.granted and not outranked
 
@@ -283,8 +287,9 @@ def _check_address(email: str, link: AccessLink) -> None:
 def set_password(token: str, password: str) -> User:
     """Give the person of a reset link a new password; all their sessions end."""
     link = find(token, LinkKind.RESET)
-    _use(link)
-    user = User.objects.select_for_update().get(links__pk=link.pk, is_active=True)
+    assert link.user is not None
+    user = User.objects.select_for_update().get(pk=link.user.pk)
+    _use(find(token, LinkKind.RESET))  # as it is now that nobody else changes the person
     user.set_password(password)
     user.must_change_password = False
     user.save(update_fields=["password", "must_change_password"])

@@ -9,13 +9,16 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib.admin import site as admin_site
 from django.contrib.auth.models import Group
+from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from gradeapp.accounts.links import reset_link
 from gradeapp.accounts.models import User
 from gradeapp.accounts.people import digest_of, set_active, set_roles
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.scopes import Scope
+from gradeapp.accounts.tasks import send_reset_link
 from gradeapp.accounts.tokens import make_token
 from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in
@@ -213,6 +216,24 @@ def test_changed_rights_end_sessions_and_tokens_there_too(
     assert {"account.sessions_ended", "account.roles_changed"} <= tags
     headers = {"Authorization": f"Bearer {token}"}
     assert Client().get("/api/v1/questions/", headers=headers).status_code == 401, "a new role"
+
+
+def test_a_changed_address_ends_the_links_that_were_mailed_to_the_old_one(
+    root: User, admin: User, teacher: User
+) -> None:
+    """Whoever has the mailbox that was lost sets no password; a link of an admin still does."""
+    User.objects.filter(pk=teacher.pk).update(email="tao@lost.example")
+    teacher.refresh_from_db()
+    handed = reset_link(teacher, acting_user=admin)
+    send_reset_link("tao", "http://testserver/", "en")
+    mailed = re.search(r"/reset/([\w-]+)/", str(mail.outbox[0].body))
+    assert mailed
+    changed = logged_in(root).post(page(teacher), form(teacher, email="tao@new.example"))
+    assert changed.status_code == 302
+    late = Client().post(f"/reset/{mailed[1]}/", {"password1": NEW, "password2": NEW})
+    assert (late.status_code, "Ask an admin for a new one" in late.text) == (410, True)
+    assert User.objects.get(pk=teacher.pk).check_password(PASSWORD)
+    assert Client().get(f"/reset/{handed}/").status_code == 200
 
 
 def test_a_superuser_cannot_take_the_last_admin_away_there(root: User, admin: User) -> None:

@@ -29,6 +29,7 @@ from gradeapp.common.refusals import Conflict
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import small_round
 from tests.factories import PASSWORD, make_user
+from tests.waiting import after
 
 NEW = "another-long-password"
 
@@ -427,6 +428,30 @@ def test_a_forgotten_password_by_mail_says_the_same_to_everybody(
         host = {"host": f"testserver:{port}"}
         Client().post("/password/forgot/", {"name": f"somebody {number}"}, headers=host)
     assert [given[1] for given in asked[-2:]] == ["http://testserver/", "http://testserver:8443/"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("late", ["mail", "password"])
+def test_an_address_that_changes_at_this_moment_ends_the_link(late: str) -> None:
+    """Be it just mailed to the old one, or just used from there."""
+    person = make_user(Role.TEACHER, "tao")
+    rows = User.objects.filter(pk=person.pk)
+    rows.update(email="tao@lost.example")
+    tasks.send_reset_link("tao", "http://testserver/", "en")
+
+    def last() -> str:
+        return re.findall(r"/reset/([\w-]+)/", str(mail.outbox[-1].body))[0]
+
+    def then() -> Any:
+        if late == "mail":
+            return tasks.send_reset_link("tao", "http://testserver/", "en")
+        return links.set_password(last(), NEW)
+
+    result = after(lambda: rows.update(email="tao@new.example"), then)
+    assert late == "mail" or isinstance(result, links.Gone)
+    assert len(mail.outbox) == (2 if late == "mail" else 1)
+    assert Client().get(f"/reset/{last()}/").status_code == 410
+    assert rows.get().check_password(PASSWORD)
 
 
 def test_a_username_that_is_the_address_of_another_stops_no_mail(
