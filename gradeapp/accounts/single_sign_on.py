@@ -18,6 +18,7 @@ from allauth.socialaccount.providers.openid_connect import views as openid
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import ImproperlyConfigured
+from django.db import transaction
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -41,6 +42,10 @@ SIGN_ON_SECONDS = 1800
 CLOCKS_DIFFER = 60
 READ_SECONDS = 5.0
 NOT_WORKED = gettext_lazy("The single sign-on did not work. Start again from the login page.")
+SOMEBODY_ELSE = gettext_lazy(
+    "Somebody else has logged in here with your mail address before. Ask an admin"
+    " to remove the second factors of this account, and then log in again."
+)
 # What allauth raises for answers of other forms, the last ones for times without a date (also an
 # OSError) and for a name that is too long.
 UNUSABLE = (
@@ -70,12 +75,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):
                 _("There is no account with your mail address. Ask an admin to invite you with it.")
             )
         if SocialAccount.objects.filter(user=found[0]).exists():
-            raise NotAllowed(
-                _(
-                    "Somebody else has logged in here with your mail address before. Ask an admin"
-                    " to remove the second factors of this account, and then log in again."
-                )
-            )
+            raise NotAllowed(SOMEBODY_ELSE)
         sociallogin.user = found[0]
         account = sociallogin.account
         request.session[SIGN_ON] = [str(found[0].pk), account.provider, account.uid]
@@ -137,11 +137,26 @@ def _verified(sociallogin: Any, written: object) -> list[Any]:
 
 
 def connect_sign_on(request: HttpRequest, user: User) -> None:
-    """Remember by whom at the provider *user* is known, after the last step of a first login."""
+    """Remember by whom at the provider *user* is known, after the last step of a first login.
+
+    Another first login may have been faster. One of the same person at the provider is enough;
+    raises NotAllowed after one of somebody else there, BadInput where the provider's person has
+    become known as another one here.
+    """
     person, provider, uid = request.session.pop(SIGN_ON, None) or ("", "", "")
-    if person == str(user.pk):
-        SocialAccount.objects.create(user=user, provider=provider, uid=uid)
-        record(Tag.SIGN_ON_CONNECTED, user, actor=user, request=request, provider=provider)
+    if person != str(user.pk):
+        return
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=user.pk)
+        if SocialAccount.objects.filter(user=user).exclude(provider=provider, uid=uid).exists():
+            raise NotAllowed(SOMEBODY_ELSE)
+        account, new = SocialAccount.objects.get_or_create(
+            provider=provider, uid=uid, defaults={"user": user}
+        )
+        if account.user_id != user.pk:
+            raise BadInput(NOT_WORKED)
+        if new:
+            record(Tag.SIGN_ON_CONNECTED, user, actor=user, request=request, provider=provider)
 
 
 @login_not_required

@@ -17,10 +17,11 @@ from urllib.parse import parse_qs, urlsplit
 import jwt
 import pytest
 from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
 from django.contrib.sessions.models import Session
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 from requests import RequestException
 
@@ -28,10 +29,13 @@ from gradeapp.accounts import provider_calls, throttle
 from gradeapp.accounts.models import User
 from gradeapp.accounts.people import remove_factors
 from gradeapp.accounts.provider_calls import provider_session
-from gradeapp.accounts.single_sign_on import uid_of
+from gradeapp.accounts.roles import Role
+from gradeapp.accounts.single_sign_on import SIGN_ON, connect_sign_on, uid_of
 from gradeapp.accounts.tasks import forget_sessions
 from gradeapp.audit.models import AuditEntry
-from tests.factories import PASSWORD
+from gradeapp.common.refusals import NotAllowed
+from tests.factories import PASSWORD, make_user
+from tests.waiting import after
 
 NO_TOKEN: dict[str, Any] = {}
 KEY = "k" * 32
@@ -116,6 +120,14 @@ def log_in(
         return client.get(address)
     finally:
         Provider.instead = {}
+
+
+def address_and_app(person: User) -> list[str]:
+    """Give *person* a mail address and an authenticator app; return the recovery codes."""
+    User.objects.filter(pk=person.pk).update(email="tao@school.example")
+    kind = Authenticator.Type.TOTP
+    Authenticator.objects.create(user=person, type=kind, data={"secret": "A" * 32})
+    return list(RecoveryCodes.activate(person).get_unused_codes())
 
 
 def test_a_person_who_was_invited_comes_in_and_nobody_else(
@@ -272,6 +284,54 @@ def test_a_first_login_that_does_not_pass_the_second_step_connects_nobody(
     held = log_in("1", "tao@school.example")
     assert held["Location"].startswith("/account/second-factor/")
     assert not SocialAccount.objects.exists()
+
+
+@pytest.mark.parametrize(("sub", "status"), [("1", 302), ("2", 403)])
+def test_of_two_first_logins_the_later_one_is_of_the_same_person_or_refused(
+    provider: type[Provider], teacher: User, sub: str, status: int
+) -> None:
+    """Both wait for the second step before either of them is connected."""
+    codes = address_and_app(teacher)
+    first, second = (log_in(one, "tao@school.example").client for one in ("1", sub))
+    step = "/account/second-factor/authenticate/"
+    assert first.post(step, {"code": codes[0]})["Location"] == "/marking/"
+    later = second.post(step, {"code": codes[1]})
+    assert later.status_code == status
+    assert ("_auth_user_id" in second.session) == (status == 302)
+    if status == 403:
+        assert "Somebody else has logged in here" in later.text
+        assert second.post(step, {"code": codes[2]})["Location"] == "/login/"
+    assert SocialAccount.objects.get(user=teacher).uid == uid_of("1")
+    assert AuditEntry.objects.filter(tag="account.sign_on_connected").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("uid", ["1", "2"])
+def test_two_first_logins_that_end_at_one_moment_connect_one(uid: str) -> None:
+    person = make_user(Role.TEACHER, "tao")
+
+    def connect(known_as: str) -> None:
+        request = RequestFactory().post("/")
+        request.session = {SIGN_ON: [str(person.pk), "sso", known_as]}  # type: ignore[assignment]
+        connect_sign_on(request, person)
+
+    refusal = after(lambda: connect("1"), lambda: connect(uid))
+    assert isinstance(refusal, NotAllowed) == (uid == "2")
+    assert list(SocialAccount.objects.values_list("user", "uid")) == [(person.pk, "1")]
+
+
+def test_an_account_of_the_provider_stays_with_the_person_who_had_it_first(
+    provider: type[Provider], teacher: User, other_teacher: User
+) -> None:
+    """The address went to somebody else here while a login waited for its second step."""
+    codes = address_and_app(teacher)
+    waits = log_in("1", "tao@school.example").client
+    User.objects.filter(pk=teacher.pk).update(email="")
+    User.objects.filter(pk=other_teacher.pk).update(email="tao@school.example")
+    assert log_in("1", "tao@school.example")["Location"] == "/marking/"
+    late = waits.post("/account/second-factor/authenticate/", {"code": codes[0]})
+    assert (late.status_code, "did not work" in late.text) == (400, True)
+    assert SocialAccount.objects.get().user == other_teacher
 
 
 def test_a_sign_on_that_was_left_connects_nobody_with_the_next_login_there(
