@@ -138,9 +138,13 @@ def revoke_all(user: User, *, acting_user: User | None) -> None:
 
 
 def narrow_tokens(user: User, left: Collection[str]) -> None:
-    """Keep with the tokens of *user* only the roles *left*: one given again is a further role."""
+    """Keep with the tokens of *user* only the roles *left*, and that of a superuser who is one.
+
+    One that is given again is a further role.
+    """
+    kept = {*left, *["superuser"] * user.is_superuser}
     for row in own_tokens(user):
-        row.standing = [one for one in row.standing if one in (*left, "superuser")]
+        row.standing = [one for one in row.standing if one in kept]
         row.save(update_fields=["standing"])
 
 

@@ -236,6 +236,23 @@ def test_a_changed_address_ends_the_links_that_were_mailed_to_the_old_one(
     assert Client().get(f"/reset/{handed}/").status_code == 200
 
 
+@pytest.mark.parametrize("again", ["superuser", "admin"])
+def test_a_superuser_who_is_made_one_again_has_no_token_of_before(
+    root: User, admin: User, again: str
+) -> None:
+    """Superuser and admin until both were taken away; one of them is given back."""
+    User.objects.filter(pk=admin.pk).update(is_superuser=True)
+    admin.refresh_from_db()
+    _row, token = make_token(admin, name="t", scopes=[Scope.READ], days=1, acting_user=admin)
+    headers, client = {"Authorization": f"Bearer {token}"}, logged_in(root)
+    given = {"is_superuser": "on"} if again == "superuser" else {"groups": [group(Role.ADMIN)]}
+    statuses = []
+    for change in ({"is_superuser": "", "groups": []}, given):
+        client.post(page(admin), form(User.objects.get(pk=admin.pk), **change))
+        statuses.append(Client().get("/api/v1/endpoints/", headers=headers).status_code)
+    assert statuses == [403, 401]
+
+
 def test_a_superuser_cannot_take_the_last_admin_away_there(root: User, admin: User) -> None:
     logged_in(root).post(page(admin), form(admin, is_active=""))
     assert not User.objects.get(pk=admin.pk).is_active, "a superuser is left"
