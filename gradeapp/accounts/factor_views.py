@@ -9,20 +9,40 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView, RemoveWebAuthnView
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 
 from gradeapp.accounts.models import User
 
 
 class AddApp(ActivateTOTPView):
-    """Add the authenticator app. The code that adds it is used by that, as one of a login is."""
+    """Add the authenticator app. The code that adds it is used by that, as one of a login is.
+
+    A form that is sent twice, as by a double click, adds one, and leads to the recovery codes.
+    """
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """The page, unless a form has added an app already; allauth leads to the removal then."""
+        if request.method == "POST" and _has_app(request):
+            return redirect("mfa_view_recovery_codes")
+        return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Add it, then take the code."""
-        response = super().form_valid(form)
-        app = Authenticator.objects.get(user=self.request.user, type=Authenticator.Type.TOTP)
-        app.wrap().validate_code(form.cleaned_data["code"])
+        with transaction.atomic():
+            User.objects.select_for_update().get(pk=self.request.user.pk)
+            if _has_app(self.request):
+                return redirect("mfa_view_recovery_codes")
+            response = super().form_valid(form)
+            app = Authenticator.objects.get(user=self.request.user, type=Authenticator.Type.TOTP)
+            app.wrap().validate_code(form.cleaned_data["code"])
         return response
+
+
+def _has_app(request: HttpRequest) -> bool:
+    kind = Authenticator.Type.TOTP
+    return bool(Authenticator.objects.filter(user_id=request.user.pk, type=kind).exists())
 
 
 class RemoveApp(DeactivateTOTPView):

@@ -16,9 +16,11 @@ from django.test import Client, TestCase
 
 from gradeapp.accounts.models import User
 from gradeapp.accounts.people import end_sessions, set_active
+from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, make_user
+from tests.waiting import after
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +99,27 @@ def test_an_app_a_login_a_replay_and_a_recovery_code(admin: User) -> None:
     assert replay.post(page, {"code": spare}).status_code == 302
     assert "The code is wrong" in first_step().post(page, {"code": spare}).text
     assert {"account.factor_added", "account.factor_failed", "account.login"} <= set(tags())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_form_that_is_sent_twice_adds_one_app_and_leads_to_the_codes() -> None:
+    """Both at one moment, and once more when the app is there."""
+    first = logged_in(make_user(Role.LEAD, "lin"))
+    page = "/account/second-factor/totp/activate/"
+    password_again(first, page)
+    secret = re.search(r'class="secret">(\w+)<', first.get(page).text)[1]  # type: ignore[index]
+    second, sent = Client(), {"code": code_of(secret)}
+    second.cookies = first.cookies
+    answers: list[Any] = []
+    answers.append(
+        after(lambda: answers.append(first.post(page, sent)), lambda: second.post(page, sent))
+    )
+    answers.append(first.post(page, sent))
+    codes = "/account/second-factor/recovery-codes/"
+    assert [answer["Location"] for answer in answers] == [codes] * 3
+    assert Authenticator.objects.filter(type="totp").count() == 1
+    spare = Authenticator.objects.get(type="recovery_codes").wrap().get_unused_codes()[0]
+    assert spare in first.get(codes).text
 
 
 def test_codes_cannot_be_guessed_on(admin: User) -> None:
