@@ -54,7 +54,7 @@ class ChangeForm(PasswordChangeForm):
         try:
             limits = own_password_limits(self.user.pk)
             return str(guess(limits, super().clean_old_password))
-        except Throttled as refusal:
+        except (Throttled, Busy) as refusal:
             raise ValidationError(str(refusal), code=refusal.code) from None
 
 

@@ -23,6 +23,7 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 
 from gradeapp.accounts.models import GuessCount
+from gradeapp.accounts.passwords import Busy
 from gradeapp.common.refusals import Refusal
 
 KEPT = timedelta(days=1)
@@ -174,13 +175,16 @@ def release(limits: list[Limit]) -> None:
 
 
 def guess(limits: list[Limit], look: Callable[[], Found]) -> Found:
-    """What *look* returns or raises, counted: an error or False is a wrong guess.
+    """What *look* returns or raises, counted: an error or False is a wrong guess, Busy is none.
 
     Raises Throttled.
     """
     reserve(limits)
     try:
         found = look()
+    except Busy:
+        cancel(limits)
+        raise
     except Exception:
         fail(limits)
         raise

@@ -71,6 +71,26 @@ def test_guesses_of_a_stolen_session_at_the_own_password_are_counted(
     assert len(hashes) == 4
 
 
+def test_a_busy_machine_makes_the_own_password_no_wrong_guess(
+    admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody looked at it: it is asked for again, and then taken."""
+    client, new = logged_in(admin), "another-long-password"
+    change = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+    token = {"name": "cron", "scopes": ["read"], "days": "7", "password": PASSWORD}
+
+    def busy(*_given: Any) -> str:
+        raise passwords.Busy("Too many people are logging in.")
+
+    with monkeypatch.context() as machine:
+        machine.setattr(MD5PasswordHasher, "encode", busy)
+        for _ in range(3):
+            for page, sent in (("/password/", change), ("/tokens/", token)):
+                said = client.post(page, sent)
+                assert (said.status_code, "Too many people" in said.text) == (200, True)
+    assert client.post("/password/", change)["Location"] == "/password/done/"
+
+
 def test_a_colleague_behind_the_same_address_still_logs_in(admin: User, teacher: User) -> None:
     for _ in range(6):
         log_in("ada", "wrong")
