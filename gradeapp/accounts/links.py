@@ -144,7 +144,7 @@ def find(token: str, kind: LinkKind) -> AccessLink:
     if link is None:
         raise NotFound(_("There is no such link. Copy the whole address."))
     if not works(link):
-        raise Gone(_("This link was used before, or it is too old. Ask an admin for a new one."))
+        raise _gone(link)
     if _opens_what_is_closed(link):
         raise Conflict(
             _(
@@ -153,6 +153,18 @@ def find(token: str, kind: LinkKind) -> AccessLink:
             )
         )
     return link
+
+
+def _gone(link: AccessLink) -> Gone:
+    """Return what is said of *link*, which works no more: a double click has used it already."""
+    if link.used_at:
+        sentence = _(
+            "This link was used before. If that was you, log in. Otherwise ask an admin for a new"
+            " one."
+        )
+    else:
+        sentence = _("This link is too old, or it was ended. Ask an admin for a new one.")
+    return Gone(sentence)
 
 
 def _opens_what_is_closed(link: AccessLink) -> bool:
@@ -191,7 +203,8 @@ def _use(link: AccessLink) -> None:
     """Use *link* up, or raise Gone if somebody was faster."""
     rows = open_links(LinkKind(link.kind)).filter(pk=link.pk)
     if not rows.update(used_at=timezone.now()):
-        raise Gone(_("This link was used before, or it is too old. Ask an admin for a new one."))
+        link.refresh_from_db(fields=["used_at"])
+        raise _gone(link)
 
 
 def accept_invitation(
@@ -241,11 +254,12 @@ def _make_account(link: AccessLink, username: str, password: str, email: str) ->
         with transaction.atomic():
             # Two people at once choose their names one after the other.
             list(Group.objects.select_for_update().order_by("pk"))
+            # First: who has clicked twice reads of the own account, and not of that of another.
+            _use(link)
             _check_address(email, link)
             same = Q(username__iexact=username) | Q(email__iexact=username)
             if User.objects.filter(same).exists():
                 raise taken
-            _use(link)
             user = User(username=username, display_name=link.display_name, email=email)
             user.set_password(password)
             user.is_staff = Role.ADMIN.value in link.roles

@@ -186,6 +186,28 @@ def test_an_invitation_used_ten_times_at_once_makes_one_account() -> None:
     assert User.objects.filter(username__startswith="name").count() == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_second_click_at_an_invitation_says_that_the_account_is_there() -> None:
+    """Not that somebody else has the name; a reset link says it too."""
+    admin = make_user(Role.ADMIN, "ada")
+    link = invitation_from(logged_in(admin), email="li@school.example")
+    answers: list[Any] = []
+    second = after(
+        lambda: answers.append(use(link, email="li@school.example")),
+        lambda: use(link, email="li@school.example"),
+    )
+    assert answers[0].status_code == 302
+    assert (second.status_code, "If that was you, log in." in second.text) == (410, True)
+    assert "account.invitation_refused" not in tags()
+    assert Client().post("/login/", {"username": "lihua", "password": NEW}).status_code == 302
+    person = User.objects.get(username="lihua")
+    reset = f"/reset/{links.reset_link(person, acting_user=admin)}/"
+    for status in (302, 410):
+        said = Client().post(reset, {"password1": NEW + "1", "password2": NEW + "1"})
+        assert said.status_code == status
+    assert "If that was you, log in." in said.text
+
+
 def test_a_form_that_is_sent_again_leaves_one_invitation_open(admin: User) -> None:
     """Its link is shown once: each time there is a new one, and the one before it ends."""
     client = logged_in(admin)
