@@ -33,6 +33,8 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import validate_plain_name
 
+ANOTHER_PASSWORD = _("Choose another password. Somebody else knows this one.")
+
 
 class LoginForm(AuthenticationForm):
     """Django's form; what the throttle refuses is said above the fields, which stay filled in."""
@@ -56,6 +58,14 @@ class ChangeForm(PasswordChangeForm):
             return str(guess(limits, super().clean_old_password))
         except (Throttled, Busy) as refusal:
             raise ValidationError(str(refusal), code=refusal.code) from None
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse the first password itself as the new one: whoever gave it knows it."""
+        cleaned: dict[str, Any] = super().clean()
+        new = cleaned.get("new_password1")
+        if new and self.user.must_change_password and new == cleaned.get("old_password"):
+            self.add_error("new_password1", ANOTHER_PASSWORD)
+        return cleaned
 
 
 class ConfirmForm(ReauthenticateForm):

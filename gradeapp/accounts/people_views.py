@@ -29,6 +29,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts import links, people
+from gradeapp.accounts.forms import ANOTHER_PASSWORD
 from gradeapp.accounts.models import AccessLink, LinkKind, User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability, Role
@@ -108,6 +109,9 @@ class NewPasswordForm(SetPasswordMixin, forms.Form):
         self.validate_passwords()
         user = self.user or User(username=self.cleaned_data.get("username", ""))
         self.validate_password_for_user(user)
+        new = self.cleaned_data.get("password1")
+        if new and user.must_change_password and user.check_password(new):
+            self.add_error("password1", ANOTHER_PASSWORD)
         return super().clean() or {}
 
 

@@ -500,6 +500,20 @@ def test_a_first_password_is_changed_before_anything_else(teacher: User) -> None
     assert client.get("/marking/").status_code == 200
 
 
+def test_a_first_password_is_no_new_one(teacher: User, admin: User) -> None:
+    """Whoever gave it knows it, also where a reset link sets the new one; later it may stay."""
+    User.objects.filter(pk=teacher.pk).update(must_change_password=True)
+    client, again = logged_in(teacher), dict.fromkeys(("new_password1", "new_password2"), PASSWORD)
+    change = {"old_password": PASSWORD, **again}
+    reset = f"/reset/{links.reset_link(teacher, acting_user=admin)}/"
+    sent = {"password1": PASSWORD, "password2": PASSWORD}
+    for page in (client.post("/password/", change), Client().post(reset, sent)):
+        assert (page.status_code, "Somebody else knows this one" in page.text) == (200, True)
+    assert client.get("/marking/")["Location"] == "/password/"
+    User.objects.filter(pk=teacher.pk).update(must_change_password=False)
+    assert Client().post(reset, sent)["Location"] == "/login/"
+
+
 @pytest.mark.parametrize(
     ("began", "seen", "open_"), [(0, 59, True), (0, 62, False), (481, 1, False)]
 )
