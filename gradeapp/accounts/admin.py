@@ -12,7 +12,7 @@ from typing import Any, cast
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
-from django.contrib.auth.forms import UserChangeForm
+from django.contrib.auth.forms import AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
@@ -28,6 +28,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.people import (
     check_still_manages,
     digest_of,
+    is_taken,
     keep_an_admin,
     one_change_of_people_at_a_time,
     state,
@@ -45,7 +46,21 @@ RIGHTS = {"groups", "permissions", "is_active", "is_staff", "is_superuser"}
 COLUMNS = {field.name for field in User._meta.concrete_fields}
 
 
-class PersonForm(UserChangeForm):
+class FreeUsername:
+    """A new username is nobody else's, in any case, nor their mail address: as by an invitation."""
+
+    def clean_username(self: Any) -> str:
+        name = str(self.cleaned_data["username"])
+        if "username" in self.changed_data and is_taken(name, but=self.instance):
+            raise ValidationError(_("This username is taken. Choose another one."), code="taken")
+        return name
+
+
+class AddForm(FreeUsername, AdminUserCreationForm):
+    """Django's form of a new person."""
+
+
+class PersonForm(FreeUsername, UserChangeForm):
     """Django's form of a person, which keeps roles apart that do not go together.
 
     It knows the state that its page showed, and changes no other.
@@ -83,6 +98,7 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
     """People: made, changed and set inactive, never deleted."""
 
     form = PersonForm
+    add_form = AddForm
     list_display = ("username", "display_name", "is_active", "is_staff", "is_demo", "last_login")
     fieldsets = (*(UserAdmin.fieldsets or ()), ("gradeapp", {"fields": ("display_name",)}))
 

@@ -14,13 +14,17 @@ from uuid import UUID
 
 from django.contrib.auth.models import Group
 from django.db import DataError, IntegrityError, models, transaction
-from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import AccessLink, LinkKind, User
-from gradeapp.accounts.people import check_may_change, check_roles, one_change_of_people_at_a_time
+from gradeapp.accounts.people import (
+    check_may_change,
+    check_roles,
+    is_taken,
+    one_change_of_people_at_a_time,
+)
 from gradeapp.accounts.roles import (
     OPEN_WHILE_MARKING,
     Capability,
@@ -257,8 +261,7 @@ def _make_account(link: AccessLink, username: str, password: str, email: str) ->
             # First: who has clicked twice reads of the own account, and not of that of another.
             _use(link)
             _check_address(email, link)
-            same = Q(username__iexact=username) | Q(email__iexact=username)
-            if User.objects.filter(same).exists():
+            if is_taken(username):
                 raise taken
             user = User(username=username, display_name=link.display_name, email=email)
             user.set_password(password)

@@ -11,6 +11,7 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import Group
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
@@ -151,6 +152,16 @@ def check_roles(roles: Collection[str], *, superuser: bool = False) -> None:
         raise BadInput(
             _("An admin or superuser cannot be a teacher: who runs exams does not mark them.")
         )
+
+
+def is_taken(username: str, *, but: User | None = None) -> bool:
+    """Return whether *username* is that of somebody (*but* this one), or their mail address.
+
+    In whatever case: two such names pass for each other.
+    """
+    same = Q(username__iexact=username) | Q(email__iexact=username)
+    others = User.objects.exclude(pk=but.pk) if but else User.objects.all()
+    return others.filter(same).exists()
 
 
 def one_change_of_people_at_a_time() -> None:

@@ -177,6 +177,22 @@ def test_every_change_is_in_the_audit_trail(admin: User, root: User) -> None:
     assert NEW not in str(found)
 
 
+@pytest.mark.parametrize("name", ["TAO", "Tao@school.example", "ｔａｏ"])
+def test_a_username_that_passes_for_another_is_given_to_nobody_there(
+    admin: User, teacher: User, lead: User, name: str
+) -> None:
+    """In another case or width, or the mail address of somebody else; the own one may be it."""
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    client = logged_in(admin)
+    passwords = {"password1": NEW, "password2": NEW, "usable_password": "true"}
+    added = client.post("/admin/accounts/user/add/", {"username": name, **passwords})
+    changed = client.post(page(lead), form(lead, username=name))
+    for refused in (added, changed):
+        assert (refused.status_code, "This username is taken" in refused.text) == (200, True)
+    assert User.objects.get(pk=lead.pk).username == "lin"
+    assert client.post(page(teacher), form(teacher, username=name)).status_code == 302
+
+
 def test_an_older_page_brings_nothing_back(admin: User, root: User, teacher: User) -> None:
     """Somebody else deactivates a person and changes roles while the page is open there."""
     client = logged_in(root)
