@@ -283,6 +283,9 @@ def test_a_first_login_that_does_not_pass_the_second_step_connects_nobody(
     Authenticator.objects.create(user=teacher, type=Authenticator.Type.TOTP, data={"secret": "x"})
     held = log_in("1", "tao@school.example")
     assert held["Location"].startswith("/account/second-factor/")
+    page = held.client.get(held["Location"]).text
+    assert "Enter the code that your app shows now" in page
+    assert "password" not in page, "none was given"
     assert not SocialAccount.objects.exists()
 
 
