@@ -74,7 +74,8 @@ function mayLeave(form) {
   return false;
 }
 
-// In a closed round nothing can be saved: the button is disabled and the reason is shown. The server has a draft.
+// In a closed round nothing can be saved: the button is disabled and the reason is shown. The server has a draft,
+// unless the page was older than the mark or draft that it has.
 function refused(code, sentence) {
   if (code !== "round_closed") {
     keepAsDraft();

@@ -73,7 +73,8 @@ def save_mark(
     Raises NotFound when the teacher does not hold the response, NotAllowed for a person who
     entered or gave another mark of it, BadInput for a mark that does not fit, Conflict when
     the round is not open (the marks are kept as a draft, unless a file has them), the response
-    has another rubric now, the stored mark cannot be revised now, or the page was older (kept).
+    has another rubric now, the stored mark cannot be revised now, or the page was older (kept
+    beside the mark, never as a draft; not kept in a closed round).
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
@@ -82,8 +83,10 @@ def save_mark(
         answer = slot.answer
         stored = standing(answer, key)
         earlier, key, stale = _earlier(key, given, slot, teacher, based_on_version, stored)
-        is_open = answer.round.status == RoundStatus.OPEN
-        if earlier is None and is_open:
+        status = answer.round.status
+        kept_beside = stale and status == RoundStatus.PAUSED and not from_sheet
+        stores = kept_beside or status == RoundStatus.OPEN
+        if earlier is None and stores:
             refuse_second_entry(stored, slot, entered_by or teacher)
             check_rubric(answer, rubric)
             current = _current(stored, slot) if slot.marked else None
@@ -96,10 +99,10 @@ def save_mark(
             )
             if not stale:
                 _after(slot, mark, window=window, first=current is None, now=now)
-        elif earlier is None and not from_sheet:
+        elif earlier is None and not from_sheet and not stale:
             _keep_as_draft(slot, teacher, given, based_on_version, rubric)
-    if earlier is None and not is_open:
-        raise not_open_for_sheets() if from_sheet else _not_open(answer.round)
+    if earlier is None and not stores:
+        raise not_open_for_sheets() if from_sheet else _not_open(answer.round, stale=stale)
     return _answer(earlier or mark, repeated=earlier is not None)
 
 
@@ -240,11 +243,16 @@ def _window(slot: Slot, current: Mark | None, now: datetime) -> datetime | None:
     return now + timedelta(minutes=minutes) if minutes else None
 
 
-def _not_open(marking_round: MarkingRound) -> Conflict:
+def _not_open(marking_round: MarkingRound, *, stale: bool) -> Conflict:
     if marking_round.status == RoundStatus.PAUSED:
         sentence = _("The round is paused. Your marks are kept as a draft. Save them later.")
         return Conflict(sentence, code="round_paused")
     sentence = _("The round was closed. Your marks are kept as a draft. Ask the lead.")
+    if stale:
+        sentence = _(
+            "The round was closed. This page was out of date, so your marks were not saved. "
+            "Ask the lead."
+        )
     return Conflict(sentence, code="round_closed")
 
 

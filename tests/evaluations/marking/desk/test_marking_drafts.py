@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import transaction
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluations.marking.desk.selectors.desk import desk_item
 from evaluations.marking.desk.services.drafts import clean, discard_change, save_draft, write_draft
-from evaluations.models import Draft, MarkingRound, Slot
+from evaluations.marking.services.reopening import reopen_slots
+from evaluations.models import Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import Conflict
@@ -153,3 +156,48 @@ def test_the_last_sequence_leaves_room_for_the_next(teacher: User, other_teacher
     MarkingRound.objects.update(status=RoundStatus.PAUSED)
     assert client.post(f"{where}save/", sent | {"total": "7"}).status_code == 409
     assert Draft.objects.get().content["total"] == "7"
+
+
+@pytest.mark.parametrize("status", [RoundStatus.OPEN, RoundStatus.PAUSED, RoundStatus.CLOSED])
+@pytest.mark.parametrize("returned", [False, True])
+def test_a_save_from_an_older_page_leaves_the_draft_of_another_one(
+    returned: bool, status: RoundStatus, teacher: User, other_teacher: User
+) -> None:
+    """The older page shows no mark yet, or the mark that was returned since."""
+    made = small_round([teacher, other_teacher], window_minutes=15)
+    (answer,) = answers_of(made)
+    slot, client = held_slot(answer, teacher), logged_in(teacher)
+    desk = f"/marking/responses/{answer.public_id}/"
+    older = _filled(client.get(desk).text, "1", "saved")
+    assert client.post(f"{desk}save/", older).status_code == 302
+    if returned:
+        older = _filled(client.get(f"{desk}?change").text, "1", "saved")
+        with transaction.atomic():
+            reopen_slots([slot], {slot.pk: teacher.pk}, now=timezone.now())
+        client.post(f"/marking/rounds/{made.public_id}/next/")
+    typed = _filled(client.get(f"{desk}?change").text, "2", "typed in another browser")
+    drafted = client.post(f"{desk}draft/", typed | {"sequence": "1000"})
+    assert drafted.status_code == 200
+    MarkingRound.objects.update(status=status)
+    sent = older | {"point-1": "3", "comment": "sent from the older page"}
+    answered = client.post(f"{desk}save/", sent)
+    assert answered.status_code == 409
+    assert "kept as a draft" not in answered.text
+    kept = {mark.comment: mark.stale for mark in Mark.objects.all()}
+    if status == RoundStatus.CLOSED:
+        assert "marks were not saved" in answered.text
+        assert kept == {"saved": False}
+    else:
+        assert "Both are kept" in answered.text
+        assert "sent from the older page" in answered.text
+        assert kept == {"saved": False, "sent from the older page": True}
+    MarkingRound.objects.update(status=RoundStatus.OPEN)
+    assert "typed in another browser" in client.get(desk).text
+
+
+def _filled(page: str, points: str, comment: str) -> dict[str, str]:
+    """The marks form of *page* as a browser sends it, with so many *points* for each."""
+    form = page.partition('id="marks"')[2].partition("</form>")[0]
+    sent = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
+    sent |= {f"point-{number}": points for number in (1, 2, 3)}
+    return sent | {"comment": comment, "seconds": "30"}
