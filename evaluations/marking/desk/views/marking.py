@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -297,8 +298,11 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
     context = _desk_context(request, slot, given)
     if refusal.code == "settled":
         context |= _desk_context(request, slot, reading=True) | {"sent": context["panel"]}
-    elif stored := refusal.details.get("stored"):
-        context["beside"] = beside(context["panel"], stored)
+    elif refusal.code == "stale_version":
+        # A draft of the present mark is of another browser: "Keep saved mark" discards none here.
+        context["desk"] = replace(context["desk"], draft_sequence=0)
+        if stored := refusal.details.get("stored"):
+            context["beside"] = beside(context["panel"], stored)
     return desk_page(request, FOLDER, context, refusal)
 
 

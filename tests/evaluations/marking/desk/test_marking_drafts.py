@@ -195,6 +195,25 @@ def test_a_save_from_an_older_page_leaves_the_draft_of_another_one(
     assert "typed in another browser" in client.get(desk).text
 
 
+def test_keep_saved_mark_on_an_older_page_discards_no_draft_of_another_browser(
+    teacher: User, other_teacher: User
+) -> None:
+    made = small_round([teacher, other_teacher], window_minutes=15)
+    (answer,) = answers_of(made)
+    held_slot(answer, teacher)
+    client, desk = logged_in(teacher), f"/marking/responses/{answer.public_id}/"
+    older = _filled(client.get(desk).text, "1", "saved")
+    client.post(f"{desk}save/", older)
+    typed = _filled(client.get(f"{desk}?change").text, "2", "typed in another browser")
+    client.post(f"{desk}draft/", typed | {"sequence": "1000"})
+    both = client.post(f"{desk}save/", older | {"comment": "sent from the older page"}).text
+    assert 'form="keep">Keep saved mark' in both
+    form = both.partition('id="keep"')[2].partition("</form>")[0]
+    kept = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+    client.post(f"/marking/rounds/{made.public_id}/next/", kept)
+    assert "typed in another browser" in client.get(desk).text
+
+
 def _filled(page: str, points: str, comment: str) -> dict[str, str]:
     """The marks form of *page* as a browser sends it, with so many *points* for each."""
     form = page.partition('id="marks"')[2].partition("</form>")[0]
