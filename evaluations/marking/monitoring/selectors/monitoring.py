@@ -12,6 +12,7 @@ from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.monitoring.rules.figures import WatchedMark, against, teacher_figures
 from evaluations.marking.monitoring.rules.limits import Limit, limits_of, outside
 from evaluations.marking.monitoring.rules.pace import expected_finish
+from evaluations.marking.monitoring.selectors.decided import decided_answers
 from evaluations.marking.rounds.selectors.round_counts import newest_marks
 from evaluations.models import BlindAnswer, Mark, MarkingRound, RoundTeacher, SeedAnswer, Slot
 from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
@@ -223,14 +224,12 @@ def _answers(marking_round: MarkingRound) -> dict[int, _Answer]:
 
 
 def _called(marking_round: MarkingRound, by_kind: Mapping[tuple[int, str], _Given]) -> set[int]:
-    """Answers for which a third mark or the lead was called, and is still or was decided."""
+    """Answers for which a third mark or the lead was called, and is still or was decided.
+
+    A correction of a final mark calls nobody.
+    """
     slots = Slot.objects.filter(answer__round=marking_round, kind__in=CALLED).order_by()
-    decided = set(
-        Mark.objects.counting()
-        .filter(slot__answer__round=marking_round, slot__kind=SlotKind.ARBITRATION)
-        .order_by()
-        .values_list("slot__answer_id", flat=True)
-    )
+    decided = decided_answers(marking_round)
     return {
         answer
         for answer, kind, marked in slots.values_list("answer_id", "kind", "marked")
