@@ -30,7 +30,8 @@ class MarkedTwice:
     """A response with its first two marks, and what came after them, in points.
 
     ``tolerance`` is the one that the round gave it. ``answer`` leads back to the
-    row, ``task`` names its group.
+    row, ``task`` names its group. With ``corrected`` nobody had called the lead, whose
+    mark took the place of a final mark.
     """
 
     answer: int
@@ -42,6 +43,7 @@ class MarkedTwice:
     third: Decimal | None = None
     lead: Decimal | None = None
     final: Decimal | None = None
+    corrected: bool = False
 
     @property
     def difference(self) -> Decimal:
@@ -98,7 +100,8 @@ def simulate(responses: Iterable[MarkedTwice], scheme: Scheme, setting: Setting)
     A round that always takes the mean, or has one mark only, is tried as
     ``2+1+1``. Within the tolerance the mean of two counts; beyond it the third
     mark that was given, then the lead's. Where those were never asked for, the
-    final mark is not known, and the response takes no part in what moves. Exact.
+    final mark is not known, and the response takes no part in what moves. A final
+    mark that the lead corrected uncalled stays under every tolerance. Exact.
     """
     tried = Scheme.TWO_AND_LEAD if scheme is Scheme.TWO_AND_LEAD else Scheme.THREE_AND_LEAD
     pairs = beyond = answered = undecided = known = moved = 0
@@ -148,6 +151,8 @@ def _goes_to_lead(one: MarkedTwice, scheme: Scheme, limit: Decimal) -> bool:
 
 def _final(one: MarkedTwice, scheme: Scheme, limit: Decimal) -> Decimal | None:
     """The final mark under *limit*; None where somebody would have to mark first."""
+    if one.corrected:
+        return one.lead
     marks = [one.first, one.second]
     if one.third is not None and scheme is Scheme.THREE_AND_LEAD:
         marks.append(one.third)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.monitoring.rules.tolerance_simulator import MarkedTwice
+from evaluations.marking.monitoring.selectors.decided import decided_answers
 from evaluations.models import BlindAnswer, Mark, MarkingRound
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 
@@ -28,7 +29,8 @@ class AnswerName:
 
 
 def marked_twice(marking_round: MarkingRound, task: str = "") -> list[MarkedTwice]:
-    """Every response of the round, or of one task, with both marks; in two queries."""
+    """Every response of the round, or of one task, with both marks; in three queries."""
+    decided = decided_answers(marking_round)
     totals: dict[int, dict[str, Decimal]] = defaultdict(dict)
     marks = Mark.objects.counting().filter(slot__answer__round=marking_round, slot__kind__in=KINDS)
     marks = marks.exclude(marks_wait_for_the_lead("slot__answer__"))
@@ -49,6 +51,7 @@ def marked_twice(marking_round: MarkingRound, task: str = "") -> list[MarkedTwic
             third=totals[pk].get(SlotKind.THIRD),
             lead=totals[pk].get(SlotKind.ARBITRATION),
             final=final,
+            corrected=SlotKind.ARBITRATION in totals[pk] and pk not in decided,
         )
         for pk, slug, full, tolerance, final in _answers(marking_round)
         if {SlotKind.FIRST.value, SlotKind.SECOND.value} <= totals.get(pk, {}).keys()

@@ -6,6 +6,7 @@ import uuid
 from decimal import Decimal
 
 import pytest
+from django.urls import reverse
 
 from evaluations.marking.arbitration.services import arbitrate, correct_final
 from evaluations.marking.monitoring.selectors.monitoring import watched_round
@@ -14,6 +15,7 @@ from evaluations.models import BlindAnswer, MarkingRound
 from evaluations.models.vocabulary import ArbitrationReason
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
+from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
     give,
@@ -77,3 +79,16 @@ def test_a_decision_is_a_call_also_when_it_is_corrected(made: MarkingRound, lead
     one.refresh_from_db()
     assert one.final is not None
     assert one.final.number == 3
+
+
+def test_no_tolerance_moves_what_the_lead_corrected(made: MarkingRound, lead: User) -> None:
+    """3 of 12 by a correction of 11.5, and 3 by a decision on 6 and 11, 5 points apart."""
+    corrected, decided = answers_of(made)
+    marked_again(decided, planned_pair(decided)[0], ("3", "2", "1"))
+    for answer in (corrected, decided):
+        by_lead(answer, lead, "3")
+    where = reverse("monitoring:tolerance", args=[made.public_id])
+    lines = logged_in(lead).get(where, {"unit": "points"}).context["lines"]
+    moved = {line.value: line.outcome.change for line in lines}
+    assert [moved[value] for value in (None, 0, 1, 4)] == [0, 0, 0, 0]
+    assert moved[Decimal(5)] == Decimal("5.5"), "the mean of 6 and 11, had nobody been called"

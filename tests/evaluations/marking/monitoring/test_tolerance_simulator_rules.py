@@ -15,12 +15,15 @@ from evaluations.marking.monitoring.rules.tolerance_simulator import (
 from evaluations.schemes import Scheme
 
 
-def pair(answer: int, first: str, second: str, full: str = "10", **later: str) -> MarkedTwice:
+def pair(
+    answer: int, first: str, second: str, full: str = "10", *, corrected: bool = False, **later: str
+) -> MarkedTwice:
     """Two marks under a tolerance of 1, the mean of which counts unless told otherwise."""
     known = {name: D(value) for name, value in later.items()}
     known.setdefault("final", (D(first) + D(second)) / 2)
     known.setdefault("tolerance", D(1))
-    return MarkedTwice(answer, "physics", D(first), D(second), D(full), **known)
+    marks = (D(first), D(second), D(full))
+    return MarkedTwice(answer, "physics", *marks, corrected=corrected, **known)
 
 
 ROUND = [
@@ -39,6 +42,16 @@ def test_the_rounds_own_tolerance_moves_nothing() -> None:
     found = outcome(Setting(own=True))
     assert (found.pairs, found.beyond, found.answered, found.undecided) == (4, 2, 2, 1)
     assert (found.known, found.moved, found.change, found.full) == (4, 0, 0, 40)
+
+
+def test_what_the_lead_corrected_uncalled_stays_under_every_tolerance() -> None:
+    kept = [
+        pair(1, "4", "5", lead="9", final="9", corrected=True),
+        pair(2, "2", "5", third="4", lead="9", final="9", corrected=True),
+    ]
+    for points in ("0", "1", "5"):
+        found = simulate(kept, Scheme.THREE_AND_LEAD, Setting(points=D(points)))
+        assert (found.known, found.moved, found.change) == (2, 0, 0)
 
 
 def test_a_wider_one_takes_the_mean_instead_of_the_third_mark() -> None:
