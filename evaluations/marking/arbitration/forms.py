@@ -94,13 +94,23 @@ class DecisionForm(forms.Form):
         points, total = self._marks()
         return {
             "key": data["key"],
-            "seen": [int(key) for key in data["seen"].split(",") if key],
+            "seen": self._seen(),
             "points": points,
             "total": total,
             "reason": ArbitrationReason(data["reason"]),
             "comment": data["comment"],
             "rubric": data["rubric"],
         }
+
+    def page(self) -> dict[str, Any] | None:
+        """What says which case the page showed, as ``check_case`` takes it; None if unreadable."""
+        data = self.cleaned_data
+        if not data.keys() >= {"answer", "seen", "rubric", "number"}:
+            return None
+        return {"seen": self._seen(), "rubric": data["rubric"], "number": data["number"]}
+
+    def _seen(self) -> list[int]:
+        return [int(key) for key in self.cleaned_data["seen"].split(",") if key]
 
     def own_marks(self) -> tuple[tuple[Decimal, ...], Decimal | None] | None:
         """Own points or an own total that can be read, also while something else is wrong."""

@@ -24,7 +24,7 @@ from evaluations.marking.desk.services.mark_rows import (
 from evaluations.marking.desk.services.same_rubric import check_rubric
 from evaluations.marking.rules.point_marks import MarkFault
 from evaluations.marking.services.finalizing import TEACHERS, finalize, lock, newest_marks
-from evaluations.models import ArbiterMark, BlindAnswer, Mark, Slot
+from evaluations.models import ArbiterMark, BlindAnswer, FinalMark, Mark, Slot
 from evaluations.models.vocabulary import LIVE, AnswerRole, ArbitrationReason, SlotKind
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -78,8 +78,7 @@ def mark_before_seeing(
         locked = lock(answer.pk)
         if earlier := mark_before(locked, lead):
             return earlier
-        _check_waits(locked, lead)
-        _check_rubric(locked, rubric)
+        check_before_seeing(locked, lead, rubric=rubric)
         check_given(locked, given)
         mark = ArbiterMark.objects.create(
             answer=locked,
@@ -166,19 +165,9 @@ def correct_final(
         locked = lock(answer.pk)
         if earlier := _earlier(key, given, locked, lead):
             return earlier
-        if locked.final is None or locked.final.number != number:
-            raise Conflict(
-                _("The final mark has been changed in the meantime. Review it first."),
-                code="settled",
-            )
-        if locked.role != AnswerRole.ANSWER:
-            raise NotFound(_("This response has no final mark to correct."))
-        _refuse_own(locked, lead)
-        _refuse_closed(locked)
-        _refuse_unseen(locked, seen)
+        before = _check_correction(locked, lead, seen, number)
         _check_rubric(locked, rubric)
         _check_fits(locked, given)
-        before = locked.final
         slot, _made = Slot.objects.get_or_create(answer=locked, kind=SlotKind.ARBITRATION)
         Slot.objects.filter(pk=slot.pk).update(holder=lead, marked=True, lease_until=None)
         mark = _write(slot, locked, lead, given, key)
@@ -187,6 +176,27 @@ def correct_final(
         locked.final = None
         finalize(locked, now=now)
         return mark
+
+
+def check_case(
+    answer: BlindAnswer, lead: User, *, seen: Sequence[int], rubric: str, number: int | None = None
+) -> None:
+    """Raise Conflict for a page that showed the case otherwise than it is now.
+
+    As ``arbitrate`` does, or with a *number* ``correct_final``. Asked where what was sent does not
+    fit the case, for it may have fitted the one that the page showed.
+    """
+    if number is None:
+        _check(answer, lead, seen)
+    else:
+        _check_correction(answer, lead, seen, number)
+    _check_rubric(answer, rubric)
+
+
+def check_before_seeing(answer: BlindAnswer, lead: User, *, rubric: str) -> None:
+    """Raise Conflict unless *lead* may store a mark before seeing, under the rubric shown."""
+    _check_waits(answer, lead)
+    _check_rubric(answer, rubric)
 
 
 def _write(slot: Slot, answer: BlindAnswer, lead: User, given: GivenMark, key: UUID) -> Mark:
@@ -220,6 +230,23 @@ def _check(answer: BlindAnswer, lead: User, seen: Sequence[int]) -> None:
             _("Enter your own mark first. Then you see the other marks."), code="mark_first"
         )
     _refuse_unseen(answer, seen)
+
+
+def _check_correction(
+    answer: BlindAnswer, lead: User, seen: Sequence[int], number: int
+) -> FinalMark:
+    """The final mark called *number*, if this lead may put another in its place now."""
+    if answer.final is None or answer.final.number != number:
+        raise Conflict(
+            _("The final mark has been changed in the meantime. Review it first."),
+            code="settled",
+        )
+    if answer.role != AnswerRole.ANSWER:
+        raise NotFound(_("This response has no final mark to correct."))
+    _refuse_own(answer, lead)
+    _refuse_closed(answer)
+    _refuse_unseen(answer, seen)
+    return answer.final
 
 
 def _check_waits(answer: BlindAnswer, lead: User) -> None:

@@ -28,6 +28,8 @@ from evaluations.marking.arbitration.selectors.arbitration import (
 from evaluations.marking.arbitration.selectors.history import changes_of
 from evaluations.marking.arbitration.services import (
     arbitrate,
+    check_before_seeing,
+    check_case,
     claim_case,
     correct_final,
     mark_before_seeing,
@@ -105,6 +107,8 @@ def _finalize(
     form = DecisionForm(case, request.POST)
     try:
         if not form.is_valid():
+            if page := form.page():  # a choice or a scoring point of that page may be gone
+                check_case(answer, request.user, **page)
             if own := form.own_marks():  # a mark that does not fit comes before a missing reason
                 check_given(answer, GivenMark(*own))
             raise BadInput(form.first_error())
@@ -134,6 +138,9 @@ def _mark_first(
     form = MarkFirstForm(case, request.POST)
     try:
         if not form.is_valid():
+            if form.cleaned_data.keys() >= {"answer", "rubric"}:
+                rubric = form.cleaned_data["rubric"]
+                check_before_seeing(answer, request.user, rubric=rubric)
             raise BadInput(form.first_error())
         mark_before_seeing(answer, request.user, **form.as_mark())
     except (BadInput, Conflict, NotFound) as refusal:

@@ -390,6 +390,50 @@ def test_of_three_marks_the_closest_pair_is_named(
         assert button in page
 
 
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+@pytest.mark.parametrize("decision", ["first", "second", "third", "pair", "own"])
+def test_a_mark_that_was_returned_meanwhile_is_accepted_by_no_older_page(
+    decision: str,
+    headers: dict[str, str],
+    teacher: User,
+    other_teacher: User,
+    third_teacher: User,
+    lead: User,
+) -> None:
+    answer = three_marks([teacher, other_teacher, third_teacher], ["3", "3", "1"])
+    client = logged_in(lead)
+    own = dict.fromkeys(("point-1", "point-2", "point-3"), "2")
+    sent = decided(client.get(address(answer)).text, decision, comment="why", **own)
+    choice, now = ReturnChoice(aliases=[answer.alias]), timezone.now()
+    second = planned_pair(answer)[1]
+    return_marks(answer.round, second, choice, to_others=False, acting_user=lead, now=now)
+    refused = client.post(address(answer), sent, headers=headers)
+    assert refused.status_code == 409
+    assert "This response is not waiting for arbitration." in refused.text
+    assert 'id="case"' in refused.text, "the case as it is now"
+    assert 'name="decision"' not in refused.text
+    assert "why" in refused.text
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_points_of_a_rubric_with_fewer_of_them_are_shown_beside_the_new_one(
+    first: bool, teacher: User, other_teacher: User, lead: User
+) -> None:
+    made = small_round([teacher, other_teacher], 1, arbiter_marks_first=first)
+    (answer,) = answers_of(made)
+    for person in (teacher, other_teacher):
+        take_out(made, person, acting_user=lead, now=later(1))
+    client, given = logged_in(lead), {"point-1": "3", "point-2": "0", "point-3": "6"}
+    sent = decided(client.get(address(answer)).text, "own", **given)
+    make_rubric(answer.question, (("a", "3"), ("b", "3"), ("c", "3"), ("d", "3")))
+    use_new_rubric(made, answer.question, scope=RemarkScope.ALL, acting_user=lead, now=later(3))
+    refused = client.post(address(answer), sent, headers=HTMX)
+    assert refused.status_code == 409
+    assert "The rubric has changed since" in refused.text
+    assert "3 · 0 · 6" in refused.text
+    assert 'name="point-4"' in refused.text
+
+
 def test_of_equally_close_pairs_none_is_proposed(
     teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
