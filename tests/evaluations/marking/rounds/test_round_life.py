@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from evaluations.facts.looks import record_view
 from evaluations.marking.desk.selectors.desk import own_progress
@@ -40,6 +41,7 @@ from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict
+from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     NOW,
     answers_of,
@@ -120,6 +122,25 @@ def test_a_save_after_the_end_is_refused_and_its_draft_shown_to_the_lead(
     (kept,) = kept_drafts(made)
     assert (kept.teacher, kept.alias, kept.points) == ("tao", slot.answer.alias, tuple(POINTS))
     assert not Mark.objects.exists()
+
+
+def test_a_change_that_is_sent_after_the_end_is_shown_to_the_lead(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    made = small_round([teacher, other_teacher], 2, window_minutes=15)
+    slot = claimed(teacher, made)
+    saved(slot, teacher)
+    close_round(made, acting_user=None, now=later(2))
+    points = tuple(Decimal(value) for value in ("1", "1", "1"))
+    given: dict[str, Any] = {"key": uuid.uuid4(), "based_on_version": 1, "points": points}
+    with pytest.raises(Conflict, match=r"closed\. Your marks are kept"):
+        save_mark(slot, teacher, comment="too generous", now=later(3), **given)
+    page = logged_in(lead).get(reverse("rounds:round", args=[made.public_id])).text
+    drafts = page.partition('id="drafts-title"')[2].partition("</section>")[0]
+    for shown in (slot.answer.alias, "1 · 1 · 1", "too generous", "Change of a saved mark"):
+        assert shown in drafts
+    Draft.objects.update(content={"comment": "of an older mark", "version": 0})
+    assert kept_drafts(made) == []
 
 
 # ---- time and teachers ----
