@@ -196,7 +196,8 @@ class Command(GradeappCommand):
             return run
         budget = amount(options["budget"])
         try:
-            return resume_run(run, acting_user=None, budget=budget)
+            once = not options["anyway"]
+            return resume_run(run, acting_user=None, budget=budget, unless_running=once)
         except Refusal as refusal:
             self.failed_words = str(refusal)
             return run

@@ -24,7 +24,11 @@ from evaluations.runs.api.run_serializers import (
     ResponseSerializer,
     RunSerializer,
 )
-from evaluations.runs.api.start_serializers import NewRunSerializer, ResumeSerializer
+from evaluations.runs.api.start_serializers import (
+    AnywaySerializer,
+    NewRunSerializer,
+    RunResumeSerializer,
+)
 from evaluations.runs.forms.runs import ResponseFilter, RunFilter
 from evaluations.runs.selectors.responses import earlier_steps, responses_of
 from evaluations.runs.selectors.runs import get_run, progress, runs
@@ -123,12 +127,16 @@ class RunResumeAPI(APIView):
 
     capability = MAY
 
-    @extend_schema(request=ResumeSerializer, responses=RunSerializer)
+    @extend_schema(request=RunResumeSerializer, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
-        """Resume a stopped or paused run, with a higher budget if it was reached."""
-        form = ResumeSerializer(data=request.data)
+        """Resume a stopped or paused run, with a higher budget if it was reached.
+
+        A stopped one is refused (409) while another run that makes the same calls is not over,
+        unless ``start_anyway`` says so.
+        """
+        form = RunResumeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        said: dict[str, Any] = dict(form.validated_data)
+        said = form.wanted()
         run = get_run(pk)
         check_cost(request, lambda: most_cost_of_resume(run, said.get("budget")))
         run = services.resume_run(run, acting_user=request.user, **said)
@@ -141,12 +149,18 @@ class RunRetryAPI(APIView):
 
     capability = MAY
 
-    @extend_schema(request=None, responses=RunSerializer)
+    @extend_schema(request=AnywaySerializer, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
-        """Retry the failed calls, with all their attempts."""
+        """Retry the failed calls, with all their attempts.
+
+        A finished run is refused (409) while another one that makes the same calls is not over,
+        unless ``start_anyway`` says so.
+        """
+        form = AnywaySerializer(data=request.data)
+        form.is_valid(raise_exception=True)
         run = get_run(pk)
         check_cost(request, lambda: most_cost_of_retry(run))
-        services.retry_failed(run, acting_user=request.user)
+        services.retry_failed(run, acting_user=request.user, **form.wanted())
         transaction.on_commit(partial(ask_for_work, run.pk))
         return run_response(run, request.user)
 

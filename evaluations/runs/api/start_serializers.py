@@ -200,6 +200,24 @@ class ResumeSerializer(StrictSerializer):
     budget = api_fields.DecimalField(max_digits=12, decimal_places=4, required=False)
 
 
+class AnywaySerializer(StrictSerializer):
+    """Whether a run that is over goes on beside another one that makes the same calls."""
+
+    start_anyway = serializers.BooleanField(
+        default=False, help_text="also while a run that makes the same calls is not over"
+    )
+
+    def wanted(self) -> dict[str, Any]:
+        """Return what a valid request asks the service for."""
+        given = dict(self.validated_data)
+        given["unless_running"] = not given.pop("start_anyway")
+        return given
+
+
+class RunResumeSerializer(AnywaySerializer, ResumeSerializer):
+    """How a run is resumed."""
+
+
 def no_unknown(form: serializers.Serializer[Any], attrs: dict[str, Any]) -> dict[str, Any]:
     """Refuse fields that the serializer does not declare: a typo must not start another run."""
     refuse_unknown(set(form.initial_data) - set(form.fields))

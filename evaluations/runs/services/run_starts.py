@@ -77,23 +77,28 @@ def other_request(existing: Run) -> OtherRequest:
 
 
 def check_not_running(run: Run) -> None:
-    """Raise Conflict if a run that is not over makes the same calls as *run*, by its plan.
+    """Raise Conflict if another run that is not over makes the same calls as *run*, by its plan.
 
-    Two requests that come at once wait for each other.
+    Two requests that come at once wait for each other. Only runs that answer have a plan.
     """
+    if not run.plan_hash:
+        return
     assert run.endpoint is not None  # only imported runs have none
     Endpoint.objects.select_for_update().get(pk=run.endpoint.pk)
-    same = Run.objects.filter(plan_hash=run.plan_hash, status__in=ACTIVE).order_by("pk").first()
-    if same is not None:
-        raise Conflict(
-            _(
-                "Run %(run)d asks the same questions of the same model in the same way and is not "
-                "over. Look at it first, or start another one anyway."
-            )
-            % {"run": same.pk},
-            code="same_run",
-            run=same.pk,
+    others = Run.objects.filter(plan_hash=run.plan_hash, status__in=ACTIVE).exclude(pk=run.pk)
+    same = others.order_by("pk").first()
+    if same is None:
+        return
+    words = _(
+        "Run %(run)d asks the same questions of the same model in the same way and is not "
+        "over. Look at it first, or start another one anyway."
+    )
+    if run.pk is not None:
+        words = _(
+            "Run %(run)d asks the same questions of the same model in the same way and is not "
+            "over. Look at it first, or go on with this one anyway."
         )
+    raise Conflict(words % {"run": same.pk}, code="same_run", run=same.pk)
 
 
 def _run_with_key(key: str | None) -> Run | None:

@@ -24,6 +24,7 @@ from evaluations.runs.services.planning import check_images, plan_jobs, to_be_as
 from evaluations.runs.services.prompt_sets import check_prompts
 from evaluations.runs.services.run_estimates import expected_cost
 from evaluations.runs.services.run_starts import (
+    ACTIVE,
     as_text,
     check_not_running,
     check_ready,
@@ -202,10 +203,18 @@ def pause_run(run: Run, *, acting_user: User | None) -> Run:
 
 
 @transaction.atomic
-def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = None) -> Run:
+def resume_run(
+    run: Run,
+    *,
+    acting_user: User | None,
+    budget: Decimal | None = None,
+    unless_running: bool = False,
+) -> Run:
     """Resume a stopped or paused run, with a higher *budget* if its budget was reached.
 
-    If the last calls failed in an outage, a single one is tried first.
+    If the last calls failed in an outage, a single one is tried first. Raises Conflict with
+    *unless_running* if *run* is stopped and a live run makes the same calls; a paused run has kept
+    its place.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in WORKABLE and waits_for_endpoint(run):
@@ -214,6 +223,8 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
         raise Conflict(_("This run is not stopped or paused and cannot be resumed."))
     if run.endpoint is None:
         raise Conflict(_("This run was imported and cannot be resumed."))
+    if unless_running and run.status not in ACTIVE:
+        check_not_running(run)
     check_ready(run.endpoint, budget)
     run.budget = budget if budget is not None else run.budget
     if run.pause_reason == PauseReason.BUDGET and run.budget is not None and budget is None:
@@ -231,10 +242,11 @@ def resume_run(run: Run, *, acting_user: User | None, budget: Decimal | None = N
 
 
 @transaction.atomic
-def retry_failed(run: Run, *, acting_user: User | None) -> int:
+def retry_failed(run: Run, *, acting_user: User | None, unless_running: bool = False) -> int:
     """Queue the failed jobs of *run* again, with all their attempts; return their number.
 
-    What another run has asked since is not asked again. Raises Conflict if that leaves nothing.
+    What another run has asked since is not asked again. Raises Conflict if that leaves nothing, and
+    with *unless_running* if *run* has finished and a live run makes the same calls.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
     failed = Job.objects.filter(run=run, status=JobStatus.FAILED)
@@ -244,6 +256,8 @@ def retry_failed(run: Run, *, acting_user: User | None) -> int:
     if not n:
         raise Conflict(_("This run has no failed calls."))
     if run.status == RunStatus.FINISHED:
+        if unless_running:
+            check_not_running(run)
         run.status, run.finished_at = RunStatus.QUEUED, None
         run.save(update_fields=["status", "finished_at"])
         for follower in followers():
@@ -253,10 +267,11 @@ def retry_failed(run: Run, *, acting_user: User | None) -> int:
 
 
 @transaction.atomic
-def extend_run(run: Run, *, acting_user: User | None) -> int:
+def extend_run(run: Run, *, acting_user: User | None, unless_running: bool = False) -> int:
     """Ask the questions that the trial *run* left out, in the same run; return the new calls.
 
-    What the trial asked is not asked again. Raises Conflict if *run* is no trial, or is not over.
+    What the trial asked is not asked again. Raises Conflict if *run* is no trial, or is not over,
+    and with *unless_running* if a live run makes the calls of all of it.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
     whole = run.run_settings.get("trial_of")
@@ -266,6 +281,9 @@ def extend_run(run: Run, *, acting_user: User | None) -> int:
         raise Conflict(_("The trial is still in progress."))
     check_ready(run.endpoint, None)
     choice = read_choice(whole)
+    run.plan_hash = _plan_hash(run, choice)
+    if unless_running:
+        check_not_running(run)
     asked = set(Job.objects.filter(run=run).values_list("question_id", flat=True))
     images = ImagePolicy(run.run_settings["images"])
     order = OptionOrder(run.run_settings["option_order"])
@@ -276,7 +294,11 @@ def extend_run(run: Run, *, acting_user: User | None) -> int:
     run.run_settings = {**kept, **counts, "choice": whole, "limit": choice.limit}
     run.status, run.pause_reason, run.resume_at = RunStatus.QUEUED, "", None
     run.finished_at = None
-    run.save(update_fields=["run_settings", "status", "pause_reason", "resume_at", "finished_at"])
+    run.save(
+        update_fields=[
+            *("run_settings", "plan_hash", "status", "pause_reason", "resume_at", "finished_at")
+        ]
+    )
     n = plan_jobs(run, left)
     if run.expected_cost is not None and asked:
         run.expected_cost *= Decimal(len(items)) / len(asked)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any
 
 from django.contrib import messages
@@ -41,7 +42,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.database_clock import database_now
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, Conflict
 
 PAGE = 25
 
@@ -156,8 +157,33 @@ def pause(request: MemberRequest, pk: int) -> HttpResponse:
     return redirect("runs:run", pk)
 
 
+def _or_anyway(
+    view: Callable[[MemberRequest, int], HttpResponse],
+) -> Callable[[MemberRequest, int], HttpResponse]:
+    """Where *view* is refused because of a run with the same plan, offer to do it anyway."""
+
+    @wraps(view)
+    def offering(request: MemberRequest, pk: int) -> HttpResponse:
+        try:
+            return view(request, pk)
+        except Conflict as refusal:
+            if refusal.code != "same_run":
+                raise
+            context = {
+                "refusal": refusal,
+                "same_run": refusal.details["run"],
+                "number": pk,
+                "address": request.path,
+                "budget": request.POST.get("budget"),
+            }
+            return render(request, "evaluations/runs/same_run.html", context, status=409)
+
+    return offering
+
+
 @require_POST
 @requires(Capability.START_RUNS)
+@_or_anyway
 def resume(request: MemberRequest, pk: int) -> HttpResponse:
     """Resume a run, with a higher budget if one was entered."""
     form = BudgetForm(request.POST)
@@ -165,18 +191,21 @@ def resume(request: MemberRequest, pk: int) -> HttpResponse:
         raise BadInput(_("The budget must be an amount such as 12.50."))
     run, budget = get_run(pk), form.cleaned_data["budget"]
     check_cost(request, lambda: most_cost_of_resume(run, budget))
-    services.resume_run(run, acting_user=request.user, budget=budget)
+    once = "anyway" not in request.POST
+    services.resume_run(run, acting_user=request.user, budget=budget, unless_running=once)
     transaction.on_commit(partial(ask_for_work, pk))
     return redirect("runs:run", pk)
 
 
 @require_POST
 @requires(Capability.START_RUNS)
+@_or_anyway
 def retry(request: MemberRequest, pk: int) -> HttpResponse:
     """Retry the failed calls of a run."""
     run = get_run(pk)
     check_cost(request, lambda: most_cost_of_retry(run))
-    n = services.retry_failed(run, acting_user=request.user)
+    once = "anyway" not in request.POST
+    n = services.retry_failed(run, acting_user=request.user, unless_running=once)
     transaction.on_commit(partial(ask_for_work, pk))
     tried = ngettext("Retrying %(n)d call.", "Retrying %(n)d calls.", n)
     messages.success(request, tried % {"n": n})
@@ -185,12 +214,14 @@ def retry(request: MemberRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @requires(Capability.START_RUNS)
+@_or_anyway
 def extend(request: MemberRequest, pk: int) -> HttpResponse:
     """Go on with all questions after a trial."""
     run = get_run(pk)
     if costs_anything(run):
         check_confirmed(request)
-    n = services.extend_run(run, acting_user=request.user)
+    once = "anyway" not in request.POST
+    n = services.extend_run(run, acting_user=request.user, unless_running=once)
     transaction.on_commit(partial(ask_for_work, pk))
     planned = ngettext("%(n)d more call is planned.", "%(n)d more calls are planned.", n)
     messages.success(request, planned % {"n": n})
