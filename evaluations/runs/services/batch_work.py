@@ -313,7 +313,10 @@ class BatchWork:
         fewer = (found.answered or 0) > report.completed
         if fewer and self.batch.refusals < MOST_MISSING:
             raise ShortFileError(K.MALFORMED, SHORT)
-        if found.state == COMPLETED or fewer:
+        # One that was begun names what it did not begin: of what it does not name nobody knows. A
+        # file that was rejected is not begun.
+        begun = found.state != FAILED and report.calls
+        if found.state == COMPLETED or fewer or begun:
             failure = lost("the endpoint sent no reply to this request of a batch")
         else:
             failure = not_begun(f"the batch ended as {found.state}")

@@ -86,6 +86,35 @@ def test_answers_that_the_endpoint_counts_and_does_not_send_may_have_been_billed
     assert money(run).exposed >= money(run).spent + sum(one.reserved for one in unknown)
 
 
+@pytest.mark.parametrize("state", ["cancelled", "expired"])
+def test_a_request_that_is_in_neither_file_may_have_been_billed(
+    admin: User, endpoint: Endpoint, server: ScriptedServer, state: str
+) -> None:
+    """One is answered, one is lost and not counted, and two are named as not begun."""
+    run = by_api(endpoint, 4)
+    look(run)
+    (remote,) = server.batches.batches
+    lines = server.batches.requests_of(remote)
+    server.batches.answered(remote, state, lines[:1], [lines[0], *lines[2:]])
+    look(run)
+    unknown = Attempt.objects.get(job__run=run, status="unknown")
+    assert lines[1]["custom_id"].split("-")[1] == str(unknown.pk)
+    assert Attempt.objects.filter(job__run=run, error="cancelled", cost=0).count() == 2
+    assert (money(run).possibly_billed, Batch.objects.earliest("pk").unanswered) == (1, 1)
+    page = logged_in(admin).get(reverse("runs:run", args=[run.pk])).text
+    assert "possibly billed: 1, at most" in page
+
+
+def test_a_batch_that_ends_before_it_is_begun_costs_nothing(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    run = by_api(endpoint)
+    look(run)
+    server.batches.batches[0] |= {"status": "cancelled"}
+    look(run)
+    assert (run.pause_reason, money(run).exposed) == (PauseReason.BATCH_REJECTED, 0)
+
+
 @pytest.mark.parametrize("ends_as", ["failed", "expired"])
 def test_a_batch_without_an_answer_pauses_the_run(
     endpoint: Endpoint, server: ScriptedServer, ends_as: str
