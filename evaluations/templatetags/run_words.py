@@ -50,6 +50,12 @@ def remote_state(state: str) -> Promise | str:
 
 
 @register.filter
+def batch_error(text: str) -> str:
+    """Return what went wrong with a batch: our own sentence in words, an endpoint's as it came."""
+    return run_words.batch_error(text)
+
+
+@register.filter
 def order_words(order: str) -> str:
     """Return the order of options in words."""
     return label(OptionOrder, order)

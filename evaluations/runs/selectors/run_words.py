@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.utils import translation
 from django.utils.functional import Promise
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Run
@@ -105,6 +106,11 @@ REMOTE_STATES: Mapping[str, Promise | str] = {
     "cancelling": _("being cancelled"),
     "cancelled": _("cancelled"),
 }
+# What we say ourselves of a batch, stored as it stands here; other texts are the endpoint's.
+DISCARDED = gettext_noop("Discarded by a person.")
+ENDPOINT_CHANGED = gettext_noop("The endpoint has changed. Set it back, or discard the batch.")
+FEWER_REPLIES = gettext_noop("the file has fewer replies than the endpoint counts")
+BATCH_ERRORS = frozenset({DISCARDED, ENDPOINT_CHANGED, FEWER_REPLIES})
 WAITING, ALL_FAILED = _("Waiting"), _("All failed")
 SOME_FAILED = _("Finished, some failed")
 COLOURS = {
@@ -139,6 +145,11 @@ def pause_sentence(run: Run) -> str:
 def error_words(kind: str) -> Promise | str:
     """Return the kind of an error in words; an unknown kind unchanged."""
     return ERRORS.get(kind, kind)
+
+
+def batch_error(text: str) -> str:
+    """Return the ``error`` of a batch: our own sentence in words, an endpoint's as it came."""
+    return translation.gettext(text) if text in BATCH_ERRORS else text
 
 
 def shown_state(run: Run) -> tuple[str | Promise, str]:

@@ -17,13 +17,13 @@ from typing import Any
 
 from django.db import DatabaseError
 from django.db.models import Exists, OuterRef
-from django.utils.translation import gettext as _
 
 from evaluations.llm.batch_api import CANCELLING, COMPLETED, FAILED, BatchAPI, RemoteBatch
 from evaluations.llm.batch_files import bounded_lines, lost, not_begun
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
 from evaluations.models import Batch, Endpoint, Job, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
+from evaluations.runs.selectors.run_words import ENDPOINT_CHANGED, FEWER_REPLIES
 from evaluations.runs.services.batch_making import HELD, HOLD, make_batches, release_unfinished
 from evaluations.runs.services.batch_reports import BatchReport, record_read
 from evaluations.runs.services.batches import (
@@ -59,7 +59,6 @@ REFUSED = frozenset(range(400, 500)) - {408, 409}
 MOST_MISSING = 5
 # What an endpoint said, and how much of it is kept.
 TEXTS = {"error": 400, "remote_state": 40}
-SHORT = "the file has fewer replies than the endpoint counts"
 BUDGETS = (PauseReason.BUDGET, PauseReason.STUDY_BUDGET, PauseReason.SPENDING_CAP)
 
 
@@ -218,8 +217,7 @@ class BatchWork:
         pause(self.run, PauseReason.ENDPOINT_CHANGED)
         if has_its_address(self.run, self.endpoint) and (self.batch.remote_id or self.unwanted):
             return True
-        words = _("The endpoint has changed. Set it back, or discard the batch.")
-        self.keep(next_at=self.clock() + LATEST, error=str(words))
+        self.keep(next_at=self.clock() + LATEST, error=ENDPOINT_CHANGED)
         return False
 
     def step(self) -> None:
@@ -312,7 +310,7 @@ class BatchWork:
         record_read(self.run, report, None)
         fewer = (found.answered or 0) > report.completed
         if fewer and self.batch.refusals < MOST_MISSING:
-            raise ShortFileError(K.MALFORMED, SHORT)
+            raise ShortFileError(K.MALFORMED, FEWER_REPLIES)
         # One that was begun names what it did not begin: of what it does not name nobody knows. A
         # file that was rejected is not begun.
         begun = found.state != FAILED and report.calls

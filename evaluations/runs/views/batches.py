@@ -16,6 +16,7 @@ from evaluations.facts.looks import record_calls
 from evaluations.llm.batch_files import bounded_lines
 from evaluations.models import Batch, Job
 from evaluations.models.vocabulary import BatchState
+from evaluations.runs.selectors.run_words import DISCARDED
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services import batch_making
 from evaluations.runs.services import batches as services
@@ -87,9 +88,7 @@ def batch_discard(request: MemberRequest, pk: int, batch: int) -> HttpResponse:
     """End a batch without all its replies; its requests can be made again."""
     found = _batch(pk, batch)
     batch_making.check_made(found)
-    n = services.give_up(
-        found, _("Discarded by a person."), BatchState.DISCARDED, acting_user=request.user
-    )
+    n = services.give_up(found, DISCARDED, BatchState.DISCARDED, acting_user=request.user)
     sentence = ngettext("%(n)d request can be made again.", "%(n)d requests can be made again.", n)
     messages.success(request, sentence % {"n": n})
     if n and (found.taken_at or found.remote_id):

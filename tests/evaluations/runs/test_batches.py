@@ -244,6 +244,27 @@ def test_a_file_that_was_taken_may_be_billed(endpoint: Endpoint, admin: User) ->
     assert "has ended without a reply" in report.problems[0]
 
 
+def test_what_went_wrong_with_a_batch_is_read_in_the_own_language(
+    endpoint: Endpoint, admin: User
+) -> None:
+    run = by_batch(endpoint, 1)
+    (batch,) = make_batches(run, acting_user=admin)
+    client, page = logged_in(admin), reverse("runs:run", args=[run.pk])
+    chinese, english = ({"HTTP_ACCEPT_LANGUAGE": one} for one in ("zh-hans", "en"))
+    client.post(reverse("runs:batch-discard", args=[run.pk, batch.pk]), **chinese)
+    for error, words in (
+        (None, "人工放弃。"),
+        ("The endpoint has changed. Set it back, or discard the batch.", "接口已有变动。"),
+        ("the file has fewer replies than the endpoint counts", "文件中的回复少于接口所计的数量"),
+        ("Batch is no good", "Batch is no good"),
+        ("", "已放弃"),
+    ):
+        if error is not None:
+            Batch.objects.update(error=error)
+        assert words in client.get(page, **chinese).text
+        assert Batch.objects.get().error in client.get(page, **english).text
+
+
 def test_a_batch_is_nobodys_until_it_is_made(
     endpoint: Endpoint, admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
