@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
+from django.db.models import Count
 from django.utils.functional import Promise
 
 from evaluations.models import Attempt, Batch, Job, Run
@@ -18,6 +20,7 @@ from evaluations.models.vocabulary import (
 )
 from evaluations.runs.selectors.runs import WORKED_ON
 from gradeapp.common.choices import label
+from gradeapp.common.exact_money import amount_of, exact_sum
 
 # With these an endpoint says that nothing is at the address, or that it takes no such request.
 NO_BATCH_API = frozenset({404, 405, 501})
@@ -60,6 +63,24 @@ def batches_of(run: Run) -> Batches:
         read=Attempt.objects.filter(job__run=run, status__in=unanswered).exists(),
         waiting=any(one.by_api and one.state == BatchState.WAITING for one, _state in rows),
     )
+
+
+@dataclass(frozen=True)
+class Awaited:
+    """How many requests wait for a reply to a batch, and what they cost at most."""
+
+    requests: int
+    at_most: Decimal
+
+
+def awaited(run: Run) -> Awaited:
+    """Return what waits for replies to the batches of *run*.
+
+    That may be a request of a question that the replies to an earlier batch have answered.
+    """
+    sent = Attempt.objects.filter(job__run=run, status=AttemptStatus.SENT)
+    sums = sent.aggregate(n=Count("pk"), reserved=exact_sum("reserved"))
+    return Awaited(sums["n"], amount_of(sums["reserved"]))
 
 
 def may_make_batches(run: Run, *, by_api: bool) -> bool:

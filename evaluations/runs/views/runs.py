@@ -23,7 +23,7 @@ from evaluations.runs.forms.runs import BudgetForm, RunPageFilter
 from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
 from evaluations.runs.selectors.asked import examples_used, images_asked
-from evaluations.runs.selectors.batches import batches_of
+from evaluations.runs.selectors.batches import awaited, batches_of
 from evaluations.runs.selectors.choice_words import chosen_of
 from evaluations.runs.selectors.kept_figures import kept
 from evaluations.runs.selectors.reply_states import few_of_a_state, reply_states
@@ -130,6 +130,7 @@ def progress_context(run: Run, *, may_start: bool) -> dict[str, Any]:
         "reply_states": kept(run, jobs, "replies", reply_states),
         "errors": kept(run, jobs, "errors", reading.errors),
         "batches": batches_of(run) if run.by_batch else None,
+        "awaited": kept(run, jobs, "awaited", awaited) if run.by_batch else None,
         "replies_waiting": replies_waiting(run),
         "currency": run.run_settings.get("currency", ""),
     }

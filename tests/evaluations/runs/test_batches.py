@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from evaluations.conditions import Asking, PromptSetting
 from evaluations.models import Attempt, Batch, Endpoint, Job, ObjectiveScore, Response
-from evaluations.models.vocabulary import AttemptStatus, BatchState, JobStatus
+from evaluations.models.vocabulary import AttemptStatus, BatchState, JobStatus, RunStatus
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import batch_making
 from evaluations.runs.services.batch_making import make_batches, owner_of
@@ -27,6 +27,7 @@ from evaluations.runs.services.batches import (
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.job_queue import release_lost_jobs
 from evaluations.runs.services.run_estimates import estimate
+from evaluations.templatetags import run_words
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.database_clock import database_now
@@ -242,6 +243,35 @@ def test_a_file_that_was_taken_may_be_billed(endpoint: Endpoint, admin: User) ->
     report = read_replies(other.run, lines, acting_user=None)
     assert (report.answered, report.same, report.ended) == (0, 0, len(lines))
     assert "has ended without a reply" in report.problems[0]
+
+
+def test_what_still_waits_in_a_finished_run_is_shown_with_its_cost(
+    endpoint: Endpoint, admin: User
+) -> None:
+    """The first batch, which was discarded, answers all; the second waits for two requests."""
+    run = by_batch(endpoint, 3)
+    client, page = logged_in(admin), reverse("runs:run", args=[run.pk])
+    files = []
+    for _time in range(2):
+        (batch,) = make_batches(run, acting_user=admin)
+        files.append([json.loads(line) for line in take_file(batch, acting_user=admin)])
+        if len(files) == 1:
+            give_up(batch, "Discarded.", BatchState.DISCARDED, acting_user=admin)
+    read_replies(run, [answered(files[1][0])], acting_user=admin)
+    read_replies(run, [answered(one) for one in files[0]], acting_user=admin)
+    run.refresh_from_db()
+    assert run.status == RunStatus.FINISHED
+    waiting = Attempt.objects.filter(status="sent")
+    assert waiting.count() == 2
+    at_most = sum((one.reserved for one in waiting), Decimal(0))
+    assert money(run).possible == at_most > 0
+    amount = run_words.money(at_most, run.run_settings["currency"])
+    note = f"wait for replies to batches · at most {amount}"
+    assert f"<dt>{note}</dt><dd>2</dd>" in client.get(page).text
+    give_up(batch, "Discarded.", BatchState.DISCARDED, acting_user=admin)
+    discarded = client.get(page).text
+    assert "<dt>wait for replies to batches</dt><dd>0</dd>" in discarded
+    assert f"possibly billed: 2, at most {amount}" in discarded
 
 
 def test_what_went_wrong_with_a_batch_is_read_in_the_own_language(
