@@ -34,7 +34,7 @@ POLLED = {
 # asks for the password first; changing the password asks for the old one itself.
 ALWAYS = {"logout", "set_language", "icon", "password_change"}
 CONFIRM = "account_reauthenticate"
-CONFIRMS = {CONFIRM, "mfa_reauthenticate"}
+CONFIRMS = {CONFIRM, "mfa_reauthenticate", "mfa_reauthenticate_webauthn"}
 # In a session: when something was sent that waits for the password, in seconds since 1970. It is
 # done if the password comes next, within so many seconds; with any other page it is forgotten.
 SUSPENDED = "suspended"

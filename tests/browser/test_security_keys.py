@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
+from django.contrib.sessions.backends.db import SessionStore
 from playwright.sync_api import Page, expect
 
 from gradeapp.accounts.models import User
@@ -62,3 +63,33 @@ def test_a_key_is_added_used_and_a_wrong_one_is_said(
     page.goto("/account/second-factor/webauthn/reauthenticate/")
     page.get_by_role("button", name="Use a security key").click()
     page.wait_for_url(lambda url: "reauthenticate" not in url)
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_what_waits_for_a_key_is_done_unless_it_was_left(
+    left: bool, site: Site, admin: User, teacher: User, insecure: None, settings: Any
+) -> None:
+    """With another page it is forgotten, as where the password is asked for."""
+    page = site.open()
+    with_key(page)
+    site.log_in(page, admin)
+    page.goto("/account/second-factor/webauthn/add/")
+    page.fill("input[name=password]", PASSWORD)
+    page.press("input[name=password]", "Enter")
+    page.get_by_role("button", name="Add key").click()
+    page.wait_for_url(lambda url: "/add/" not in url)
+    page.goto(f"/people/{teacher.pk}/")
+    cookies = {one["name"]: one["value"] for one in page.context.cookies()}
+    session = SessionStore(cookies[settings.SESSION_COOKIE_NAME])
+    del session["account_authentication_methods"]
+    session.save()
+    settings.CONFIRM_CHANGES = True
+    page.get_by_role("button", name="Deactivate").click()
+    page.get_by_role("link", name="Use a security key").click()
+    address = page.url
+    if left:
+        page.goto("/runs/")
+        page.goto(address)
+    page.get_by_role("button", name="Use a security key").click()
+    page.wait_for_url(lambda url: "reauthenticate" not in url)
+    assert User.objects.get(pk=teacher.pk).is_active == left
