@@ -14,9 +14,10 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY, logout
 from django.contrib.auth.signals import user_logged_in
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from gradeapp.accounts.factors import FACTOR, has_factor, needs_factor
 from gradeapp.audit.record import record
@@ -39,6 +40,10 @@ CONFIRMS = {CONFIRM, "mfa_reauthenticate", "mfa_reauthenticate_webauthn"}
 # done if the password comes next, within so many seconds; with any other page it is forgotten.
 SUSPENDED = "suspended"
 MOST_WAIT = 600
+NOT_DONE = gettext_lazy(
+    "What you asked for was not done: you have opened another page, asked for something else, or"
+    " done it since, or it has waited too long. Ask for it again."
+)
 
 
 class SessionRules:
@@ -70,6 +75,8 @@ class SessionRules:
         if not user.is_authenticated:
             return None
         if name in CONFIRMS:
+            if _is_not_done(request):
+                return render(request, "refusal.html", {"refusal": NOT_DONE}, status=409)
             _forget_what_is_old(request)
         elif SUSPENDED in request.session and name not in POLLED | ALWAYS:
             del request.session[SUSPENDED]
@@ -90,6 +97,17 @@ def suspend(request: HttpRequest) -> None:
     """Note that what *request* sends waits for the password."""
     if request.method == "POST":
         request.session[SUSPENDED] = timezone.now().timestamp()
+
+
+def _is_not_done(request: HttpRequest) -> bool:
+    """Return whether the page that *request* confirms was of something that does not wait now.
+
+    One thing waits at a time: in two tabs the second takes the place of the first. The page names
+    what waited when it was shown.
+    """
+    since = request.session.get(SUSPENDED, 0.0)
+    too_old = timezone.now().timestamp() - since > MOST_WAIT
+    return "waits" in request.POST and (too_old or request.POST["waits"] != repr(since))
 
 
 def _forget_what_is_old(request: HttpRequest) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -347,3 +348,32 @@ def test_what_waited_for_the_password_and_was_left_is_forgotten(
     done = client.post(page, {"roles": ["teacher", "curator"]})
     assert done.status_code == 302
     assert len(User.objects.get(pk=teacher.pk).roles) == 2
+
+
+@pytest.mark.usefixtures("confirming")
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_two_changes_that_wait_the_later_is_done_and_the_other_said_not_to_be(
+    first: int, admin: User, teacher: User, lead: User
+) -> None:
+    """In two tabs, whichever is confirmed first; so of one that has waited too long."""
+    client, people = minutes_ago(logged_in(admin), 16), (teacher, lead)
+    tabs = []
+    for person in people:
+        address = client.post(f"/people/{person.pk}/deactivate/")["Location"]
+        waits = re.search(r'name="waits" value="([\d.]+)"', client.get(address).text)
+        assert waits
+        tabs.append((address, {"waits": waits[1], "password": PASSWORD}))
+    order = (first, 1 - first)
+    answers = {tab: client.post(tabs[tab][0], tabs[tab][1], follow=True) for tab in order}
+    active = [User.objects.get(pk=person.pk).is_active for person in people]
+    assert active == [True, False]
+    assert (answers[0].status_code, "was not done" in answers[0].text) == (409, True)
+    assert (answers[1].status_code, "was not done" in answers[1].text) == (200, False)
+    minutes_ago(client, 16)
+    address = client.post(f"/people/{teacher.pk}/deactivate/")["Location"]
+    session = client.session
+    session["suspended"] -= 3600
+    session.save()
+    sent = {"waits": repr(session["suspended"]), "password": PASSWORD}
+    assert "it has waited too long" in client.post(address, sent).text
+    assert User.objects.get(pk=teacher.pk).is_active
