@@ -102,13 +102,15 @@ def reset_link(user: User, *, acting_user: User | None) -> str:
 
     Earlier reset links of the person end; one that was asked for by mail (``acting_user`` None)
     ends only such ones, since anybody can ask for it, and works while the person has the address
-    that *user* has. Raises Conflict for an inactive person, NotAllowed for a superuser's by
-    another.
+    that *user* has. Raises Conflict for somebody who may not log in, NotAllowed for a superuser's
+    by another.
     """
     if acting_user is not None:
         check_may_change(user, acting_user)
     if not user.is_active:
         raise Conflict(_("This account is inactive. Activate it first."))
+    if not user.may_log_in:
+        raise Conflict(_("This person may not log in."))
     # Two links at once are made one after the other, so that the first ends.
     User.objects.select_for_update().get(pk=user.pk)
     end_reset_links(user, by_mail=acting_user is None)

@@ -26,13 +26,13 @@ def forget_sessions() -> None:
 
 @shared_task(name="accounts.send_reset_link")
 def send_reset_link(name: str, site: str, language: str) -> None:
-    """Mail a reset link to the active person called *name*, and to the one with that address.
+    """Mail a reset link to who is called *name*, and who has that address, if they may log in.
 
     Each gets a link to their own account at their own address: nobody stops the mail of another by
     a username that is their address. An address of two people is that of nobody.
     *site* is the address of the first page, *language* that of the mail.
     """
-    people = User.objects.filter(is_active=True).exclude(email="")
+    people = User.who_may_log_in().exclude(email="")
     named = people.filter(username=name).first()
     if named is not None and named.has_usable_password():
         _mail_reset_link(named, site, language)

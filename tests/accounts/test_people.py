@@ -452,6 +452,19 @@ def test_a_forgotten_password_by_mail_says_the_same_to_everybody(
     assert [given[1] for given in asked[-2:]] == ["http://testserver/", "http://testserver:8443/"]
 
 
+def test_a_person_of_the_demo_gets_no_reset_link_where_it_does_not_run(
+    teacher: User, admin: User, settings: Any
+) -> None:
+    """It would never work there."""
+    User.objects.filter(pk=teacher.pk).update(email="tao@example.org", is_demo=True)
+    for settings.DEMO, status, mails in ((False, 409, 0), (True, 200, 2)):
+        page = logged_in(admin).post(f"/people/{teacher.pk}/reset/")
+        assert (page.status_code, "may not log in" in page.text) == (status, status == 409)
+        for name in ("tao", "tao@example.org"):
+            tasks.send_reset_link(name, "http://testserver/", "en")
+        assert len(mail.outbox) == mails
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("late", ["mail", "password"])
 def test_an_address_that_changes_at_this_moment_ends_the_link(late: str) -> None:
