@@ -180,7 +180,7 @@ def test_a_draft_counts_after_one_of_a_browser_whose_clock_is_ahead(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:
     page = site.open(teacher)
-    start(page)
+    first = start(page)
     ahead = 4_000_000_000_000  # in the year 2096
     slot = Slot.objects.get(holder=teacher, answer__alias=alias(page))
     Draft.objects.create(slot=slot, teacher=teacher, sequence=ahead, content={"comment": "older"})
@@ -188,6 +188,9 @@ def test_a_draft_counts_after_one_of_a_browser_whose_clock_is_ahead(
     expect(page.locator(".saved")).to_contain_text("draft saved")
     kept = Draft.objects.get()
     assert (kept.content["comment"], kept.sequence > ahead) == ("typed last", True)
+    keys(page, "Control+Enter")
+    expect_another(page, first)
+    assert Draft.objects.count() == 0, "a save ends the draft of its own page"
 
 
 def test_what_is_refused_as_a_mark_is_kept_as_a_draft(

@@ -218,7 +218,8 @@ _STANDING = f"""SELECT (SELECT id FROM evaluations_mark WHERE key = %(key)s),
 _DONE = """UPDATE evaluations_slot SET marked = TRUE, lease_until = NULL,
     passed_at = NULL, passed_with_id = NULL, passed_by_id = NULL,
     revisable_until = %(until)s, entered_by_id = %(by)s WHERE id = %(slot)s"""
-_NO_DRAFT = "DELETE FROM evaluations_draft WHERE slot_id = %(slot)s AND teacher_id = %(teacher)s"
+_NO_DRAFT = """DELETE FROM evaluations_draft
+    WHERE slot_id = %(slot)s AND teacher_id = %(teacher)s AND sequence <= %(up_to)s"""
 _DRAFTED = f"""SELECT {_DRAFT.columns} FROM evaluations_draft AS draft
     WHERE draft.slot_id = %(slot)s AND draft.teacher_id = %(teacher)s"""
 
@@ -317,11 +318,17 @@ def standing(answer: BlindAnswer, key: UUID) -> Standing:
 
 
 def mark_done(slot: Slot, teacher: int, until: datetime | None, entered_by: int | None) -> None:
-    """Note that *slot* is marked and can be revised *until* then; the draft is deleted."""
+    """Note that *slot* is marked and can be revised *until* then."""
     given = {"slot": slot.pk, "until": until and _stored(until), "by": entered_by}
     with connection.cursor() as cursor:
         cursor.execute(_DONE, given)
-        cursor.execute(_NO_DRAFT, {"slot": slot.pk, "teacher": teacher})
+
+
+def drop_draft(slot: int, teacher: int, up_to: int) -> bool:
+    """Delete the draft of *teacher* for *slot*, unless it is newer; whether that was done."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NO_DRAFT, {"slot": slot, "teacher": teacher, "up_to": up_to})
+        return bool(cursor.rowcount)
 
 
 def own_draft(slot: int, teacher: int) -> Draft | None:

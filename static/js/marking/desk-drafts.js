@@ -46,11 +46,11 @@ async function send(form, keepalive) {
   state.dirty = false;
   // Higher than that of the draft before, and of any draft of another window.
   state.sequence = Math.max(state.sequence + 1, Date.now());
-  const body = new FormData(form);
-  body.append("sequence", state.sequence);
-  // "Keep saved mark" discards the drafts of this page, not a newer one of another.
+  // A save and "Keep saved mark" discard the drafts of this page, not a newer one of another.
+  form.elements.sequence.value = state.sequence;
   const keep = document.getElementById("keep");
   if (keep) keep.elements.sequence.value = state.sequence;
+  const body = new FormData(form);
   // The header lets an ended session answer 401 instead of a login page.
   const headers = { "HX-Request": "true" };
   const request = { method: "POST", body, headers, keepalive };

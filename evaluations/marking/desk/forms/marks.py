@@ -110,6 +110,8 @@ class MarkForm(DeskForm):
     comment = forms.CharField(required=False, max_length=LONGEST_COMMENT)
     rubric = forms.CharField(required=False, max_length=20)
     flags = forms.MultipleChoiceField(choices=Flag.choices(), required=False)
+    # Of the newest draft that the page knew; a page without a script knows the one that it shows.
+    sequence = number_fields.IntegerField(required=False, min_value=0, max_value=2**53)
 
     def __init__(self, shown: UUID, points: int, data: Mapping[str, Any]) -> None:
         """The form of the response called *shown*, whose rubric has so many *points*, or none."""
@@ -134,6 +136,7 @@ class MarkForm(DeskForm):
             "flags": tuple(Flag(flag) for flag in data["flags"]),
             "seconds": data["seconds"],
             "rubric": data["rubric"],
+            "known_draft": data["sequence"] or 0,
         }
 
 

@@ -12,8 +12,10 @@ from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.services.same_rubric import check_rubric, rubric_code
 from evaluations.marking.desk.services.slots import renew
+from evaluations.marking.desk.sql import drop_draft, own_draft
 from evaluations.models import Draft, Mark, Slot
 from gradeapp.accounts.models import User
+from gradeapp.common.locking import locked
 from gradeapp.common.refusals import Conflict
 
 MOST_POINTS = 200
@@ -70,6 +72,24 @@ def discard_change(slot: Slot, teacher: User, *, up_to: int) -> None:
     """
     if slot.marked:
         Draft.objects.filter(slot=slot, teacher=teacher, sequence__lte=up_to).delete()
+
+
+def end_draft(slot: Slot, teacher: int, *, up_to: int, version: int) -> None:
+    """Delete the draft of what *teacher* saved as *version* of the own mark.
+
+    *up_to* is the sequence of the newest draft that the page knew. A newer one, of another browser
+    or typed while somebody entered the mark, stays: it is the draft of a change from now on.
+    """
+    if drop_draft(slot.pk, teacher, up_to) or own_draft(slot.pk, teacher) is None:
+        return
+    draft = locked(Draft.objects.filter(slot=slot, teacher=teacher)).first()
+    if draft is None:
+        return
+    if draft.content.get("version", 0) == version - 1:
+        content = {**draft.content, "version": version}
+        Draft.objects.filter(pk=draft.pk).update(content=content)
+    else:  # of a mark before, so no page showed it
+        draft.delete()
 
 
 def _own_version(slot: Slot) -> int:

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.selectors.desk import last_own_mark
-from evaluations.marking.desk.services.drafts import write_draft
+from evaluations.marking.desk.services.drafts import end_draft, write_draft
 from evaluations.marking.desk.services.mark_rows import (
     GivenMark,
     as_details,
@@ -56,6 +56,7 @@ def save_mark(
     rubric: str = "",
     from_sheet: bool = False,
     entered_by: User | None = None,
+    known_draft: int = 0,
     now: datetime,
 ) -> SavedMark:
     """Store the mark that *teacher* gives to the response of *slot*.
@@ -68,7 +69,8 @@ def save_mark(
     marks is over. The same *key* with the same content is the same mark.
 
     *entered_by* is the person who enters the mark, where that is not the teacher: the
-    audit trail names them, and they may enter no other mark of the response.
+    audit trail names them, and they may enter no other mark of the response. *known_draft* is
+    the sequence of the newest draft that the page knew, 0 for none: a newer one stays.
 
     Raises NotFound when the teacher does not hold the response, NotAllowed for a person who
     entered or gave another mark of it, BadInput for a mark that does not fit, Conflict when
@@ -99,6 +101,7 @@ def save_mark(
             )
             if not stale:
                 _after(slot, mark, window=window, first=current is None, now=now)
+                end_draft(slot, teacher.pk, up_to=known_draft, version=mark.own_version)
         elif earlier is None and not from_sheet and not stale:
             _keep_as_draft(slot, teacher, given, based_on_version, rubric)
     if earlier is None and not stores:

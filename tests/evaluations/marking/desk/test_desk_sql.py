@@ -14,6 +14,7 @@ from evaluations.marking.desk.selectors.queue import passed
 from evaluations.marking.desk.services.slot_order import own_slots
 from evaluations.marking.desk.sql import (
     claim_own,
+    drop_draft,
     locked_slot,
     mark_done,
     own_counts,
@@ -253,13 +254,18 @@ def test_what_a_save_reads_is_what_the_orm_reads(
     assert [slot_to_save(teacher.pk, slot.answer.public_id) for slot in held] == [None] * len(held)
 
 
-def test_a_saved_slot_is_marked_and_its_draft_deleted(teacher: User, other_teacher: User) -> None:
+def test_a_saved_slot_is_marked_and_a_known_draft_deleted(
+    teacher: User, other_teacher: User
+) -> None:
     made = small_round([teacher, other_teacher], 4)
     slot, other = Slot.objects.filter(answer__round=made, planned=teacher)[:2]
     Slot.objects.filter(pk=slot.pk).update(holder=teacher, lease_until=later(5))
     for one, person in ((slot, teacher), (slot, other_teacher), (other, teacher)):
         Draft.objects.create(slot=one, teacher=person, sequence=3, content={"comment": "甲"})
     assert same(own_draft(slot.pk, teacher.pk))
+    assert not drop_draft(slot.pk, teacher.pk, 2)
+    assert Draft.objects.count() == 3
+    assert drop_draft(slot.pk, teacher.pk, 3)
     mark_done(slot, teacher.pk, later(10), other_teacher.pk)
     slot.refresh_from_db()
     assert (slot.marked, slot.lease_until, slot.revisable_until) == (True, None, later(10))

@@ -23,6 +23,7 @@ from tests.evaluations.marking_world import (
     answers_of,
     give,
     held_slot,
+    marked_again,
     small_round,
     subjective_question,
 )
@@ -64,7 +65,7 @@ def test_a_draft_after_the_saved_mark_is_refused(teacher: User, other_teacher: U
     (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
     slot = held_slot(answer, teacher)
     save_draft(slot, teacher, sequence=1, content={}, now=NOW)
-    give(answer, teacher, ["1", "1", "1"])
+    give(answer, teacher, ["1", "1", "1"], known_draft=1)
     with pytest.raises(Conflict, match="already marked"):
         save_draft(slot, teacher, sequence=2, content={}, now=NOW)
     assert Draft.objects.count() == 0
@@ -212,6 +213,54 @@ def test_keep_saved_mark_on_an_older_page_discards_no_draft_of_another_browser(
     kept = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
     client.post(f"/marking/rounds/{made.public_id}/next/", kept)
     assert "typed in another browser" in client.get(desk).text
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_save_leaves_the_draft_of_another_browser(
+    changes: bool, teacher: User, other_teacher: User
+) -> None:
+    """It is the draft of a change from then on, and the page that shows it ends it."""
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    held_slot(answer, teacher)
+    client, desk = logged_in(teacher), f"/marking/responses/{answer.public_id}/"
+    if changes:
+        client.post(f"{desk}save/", _filled(client.get(desk).text, "0", ""))
+    page = client.get(f"{desk}?change").text
+    typed = _filled(page, "2", "typed in another browser")
+    client.post(f"{desk}draft/", typed | {"sequence": "1000"})
+    assert client.post(f"{desk}save/", _filled(page, "1", "saved")).status_code == 302
+    shown = client.get(desk).text
+    assert "typed in another browser" in shown
+    assert "Below is your draft of a change" in shown
+    assert Mark.objects.order_by("-version")[0].comment == "saved"
+    assert client.post(f"{desk}save/", _filled(shown, "2", "both")).status_code == 302
+    assert Draft.objects.count() == 0
+
+
+def test_a_mark_that_a_lead_enters_leaves_what_its_teacher_typed_at_the_desk(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    slot, client = held_slot(answer, teacher), logged_in(teacher)
+    desk = f"/marking/responses/{answer.public_id}/"
+    typed = _filled(client.get(desk).text, "2", "typed at the desk")
+    client.post(f"{desk}draft/", typed | {"sequence": "1000"})
+    give(answer, slot.holder, ["1", "1", "1"], from_sheet=True, entered_by=lead)
+    shown = client.get(desk).text
+    assert "Your draft of a change was not saved (total: 6)." in shown
+    assert "typed at the desk" in shown
+
+
+def test_a_draft_of_a_returned_mark_does_not_come_back_with_the_next_one(
+    teacher: User, other_teacher: User
+) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    give(answer, teacher, ["1", "1", "1"])
+    slot = held_slot(answer, teacher)
+    content = {"comment": "before the return"}
+    save_draft(slot, teacher, sequence=9, content=content, based_on_version=1, now=NOW)
+    marked_again(answer, teacher, ["2", "1", "1"])
+    assert Draft.objects.count() == 0
 
 
 def _filled(page: str, points: str, comment: str) -> dict[str, str]:
