@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from decimal import Decimal
 
 import pytest
@@ -191,6 +192,24 @@ def test_a_draft_counts_after_one_of_a_browser_whose_clock_is_ahead(
     keys(page, "Control+Enter")
     expect_another(page, first)
     assert Draft.objects.count() == 0, "a save ends the draft of its own page"
+
+
+def test_a_page_that_is_closed_at_once_keeps_its_draft_whatever_the_clock_says(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    start(page)
+    slot = Slot.objects.get(holder=teacher, answer__alias=alias(page))
+    ahead = 4_000_000_000_000  # in the year 2096
+    Draft.objects.create(slot=slot, teacher=teacher, sequence=ahead, content={"comment": "older"})
+    keys(page, "c")
+    page.keyboard.type("typed last")
+    page.close(run_before_unload=True)
+    end = time.monotonic() + 10
+    while time.monotonic() < end and Draft.objects.get().content["comment"] == "older":
+        time.sleep(0.1)
+    assert Draft.objects.get().content["comment"] == "typed last"
+    site.troubles.clear()  # a page that is still there is told the number
 
 
 def test_what_is_refused_as_a_mark_is_kept_as_a_draft(

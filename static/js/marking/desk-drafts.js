@@ -32,17 +32,18 @@ export function keepAsDraft() {
   sendDraft();
 }
 
-export async function sendDraft(keepalive = false) {
+// how: "hidden" or "leaving" while the page may end before the answer comes.
+export async function sendDraft(how = "") {
   clearTimeout(state.timer);
   if (!marks() || !state.dirty) return;
   const of = state;
-  of.sending = send(marks(), keepalive === true);
+  of.sending = send(marks(), how);
   await of.sending;
   of.sending = null;
 }
 
 // A change of a saved mark is drafted like a first mark: the form says which version it changes.
-async function send(form, keepalive) {
+async function send(form, how) {
   state.dirty = false;
   // Higher than that of the draft before, and of any draft of another window.
   state.sequence = Math.max(state.sequence + 1, Date.now());
@@ -51,6 +52,9 @@ async function send(form, keepalive) {
   const keep = document.getElementById("keep");
   if (keep) keep.elements.sequence.value = state.sequence;
   const body = new FormData(form);
+  // The draft of a page that is left is kept whatever its number: the page cannot send it again.
+  if (how === "leaving") body.append("leaving", "yes");
+  const keepalive = how === "leaving" || how === "hidden";
   // The header lets an ended session answer 401 instead of a login page.
   const headers = { "HX-Request": "true" };
   const request = { method: "POST", body, headers, keepalive };
@@ -100,10 +104,10 @@ addEventListener("online", () => state.failures && sendDraft());
 
 // A draft that still waits when the page is left is sent before the next page is requested, where that is
 // possible, else while this one closes.
-const leavingPage = () => sendDraft(true);
+const leavingPage = () => sendDraft("leaving");
 addEventListener("beforeunload", leavingPage);
 addEventListener("pagehide", leavingPage);
-document.addEventListener("visibilitychange", () => document.hidden && leavingPage());
+document.addEventListener("visibilitychange", () => document.hidden && sendDraft("hidden"));
 
 // Logging out ends the session, so such a form waits until the draft has arrived.
 const MOST_WAIT_MS = 3000;

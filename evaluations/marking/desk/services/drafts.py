@@ -31,13 +31,18 @@ def save_draft(
     content: Mapping[str, object],
     based_on_version: int = 0,
     rubric: str = "",
+    leaving: bool = False,
     now: datetime,
 ) -> int | None:
     """Keep *content* as the draft of *teacher*; the highest *sequence* wins.
 
+    A page that is *leaving* sends nothing more, so its draft is kept under a number higher than
+    that of the draft that stands.
+
     *based_on_version* is the version of the own mark that the page showed, 0 for
     none, *rubric* the code of the rubric that it showed. Returns None, or the sequence of
-    the draft that stands where this one has no higher one and is ignored.
+    the draft that stands where that is another than *sequence*: this one was ignored, or is kept
+    under it.
     A draft of a first mark shows that its teacher is at work and lengthens the
     lease. A draft of a change is kept whether or not the mark can still be
     revised, so that keeping it tells nothing of the other marks. Raises Conflict
@@ -58,8 +63,17 @@ def save_draft(
             code="draft_too_late",
         )
     known = {"version": based_on_version, "rubric": rubric_code(slot.answer)}
-    if write_draft(slot, teacher, sequence, {**content, **known}):
-        return None
+    kept, stands = {**content, **known}, sequence
+    while not write_draft(slot, teacher, stands, kept):
+        stands = newest_sequence(slot, teacher)
+        if not leaving:
+            return stands
+        stands += 1
+    return None if stands == sequence else stands
+
+
+def newest_sequence(slot: Slot, teacher: User) -> int:
+    """The sequence of the draft that stands, 0 for none."""
     drafts = Draft.objects.filter(slot=slot, teacher=teacher)
     return max(drafts.values_list("sequence", flat=True), default=0)
 

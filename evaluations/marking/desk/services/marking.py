@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.selectors.desk import last_own_mark
-from evaluations.marking.desk.services.drafts import end_draft, write_draft
+from evaluations.marking.desk.services.drafts import end_draft, newest_sequence, write_draft
 from evaluations.marking.desk.services.mark_rows import (
     GivenMark,
     as_details,
@@ -26,7 +26,7 @@ from evaluations.marking.desk.services.same_rubric import check_rubric, rubric_c
 from evaluations.marking.desk.sql import Standing, locked_slot, mark_done, standing
 from evaluations.marking.services.finalizing import close_windows
 from evaluations.marking.services.holding import hold_rounds
-from evaluations.models import Draft, Mark, MarkingRound, Slot
+from evaluations.models import Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import Flag, RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -323,6 +323,5 @@ def _answer(mark: Mark, *, repeated: bool) -> SavedMark:
 def _keep_as_draft(slot: Slot, teacher: User, given: GivenMark, version: int, rubric: str) -> None:
     check_rubric(slot.answer, rubric)
     known = {"version": version, "rubric": rubric_code(slot.answer)}
-    drafts = Draft.objects.filter(slot=slot, teacher=teacher)
-    newest = max(drafts.values_list("sequence", flat=True), default=0)
+    newest = newest_sequence(slot, teacher)
     write_draft(slot, teacher, newest + 1, {**given.as_draft(), **known})

@@ -191,7 +191,8 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """Keep what has been typed so far; the answer is the time, for the page to show.
 
     If a draft with a higher number stands, from a browser whose clock is ahead, it is that number,
-    with status 409: the page counts on from there, and sends its draft again.
+    with status 409: the page counts on from there, and sends its draft again. What a page sends
+    while it closes is kept even so, for nobody may be there to send it again.
     """
     slot, now = _slot(request, answer_id), timezone.now()
     given = typed(len(frozen_rubric(slot.answer).points), request.POST)
@@ -204,7 +205,8 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
         raise BadInput(_("A draft must have a sequence number."))
     kept = {"sequence": sequence, "based_on_version": version, "content": _draft(given)}
     kept["rubric"] = request.POST.get("rubric", "")
-    newer = save_draft(slot, request.user, **kept, now=now)
+    leaving = request.POST.get("leaving") == "yes"
+    newer = save_draft(slot, request.user, **kept, leaving=leaving, now=now)
     if newer is not None:
         return HttpResponse(str(newer), status=409, content_type="text/plain")
     return HttpResponse(timezone.localtime(now).strftime("%H:%M:%S"), content_type="text/plain")

@@ -41,6 +41,26 @@ def test_an_older_draft_that_comes_late_is_ignored(teacher: User, other_teacher:
     assert Draft.objects.get().content["comment"] == "4"
 
 
+def test_what_a_page_sends_while_it_closes_is_kept_whatever_its_number(
+    teacher: User, other_teacher: User
+) -> None:
+    """A browser whose clock is ahead drafted before; the page cannot send its own again."""
+    slot = held_slot(answers_of(small_round([teacher, other_teacher]))[0], teacher)
+    desk, client = f"/marking/responses/{slot.answer.public_id}/", logged_in(teacher)
+
+    def sent(comment: str, sequence: int, leaving: str = "") -> str:
+        typed = {"comment": comment, "sequence": str(sequence), "leaving": leaving}
+        answered = client.post(f"{desk}draft/", typed)
+        return answered.text if answered.status_code == 409 else str(answered.status_code)
+
+    assert sent("by the clock ahead", 2_000) == "200"
+    assert sent("typed last", 1_000, "yes") == "2001", "a page that stays counts on from it"
+    assert sent("on its way before", 999) == "2001"
+    assert "typed last" in client.get(desk).text
+    assert sent("typed later", 3_000, "yes") == "200"
+    assert "typed later" in client.get(desk).text
+
+
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
