@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import Endpoint, Run
@@ -19,6 +19,7 @@ from evaluations.runs.services.spending import check_cap
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.database_clock import database_now
+from gradeapp.common.locking import hold_key
 from gradeapp.common.refusals import BadInput, Conflict, OtherRequest
 
 # A run in one of these states makes calls, or will when it is resumed by itself or by a person.
@@ -40,22 +41,18 @@ def planned_once(run: Run, plan: Callable[[], None], request: Mapping[str, objec
     """Call *plan*, which saves *run* and its jobs, in one transaction; return *run*.
 
     If there is a run with the same idempotency key, return that one instead; *request* is all that
-    was asked for. Without a key the run gets one of its own. Raises OtherRequest if the key came
-    with another request.
+    was asked for. Without a key the run gets one of its own. Of two requests with a key the second
+    waits for the first. Raises OtherRequest if the key came with another request.
     """
     run.request_hash = digest(request)
-    run.idempotency_key = run.idempotency_key or hashed(str(uuid.uuid4()))
-    try:
-        with transaction.atomic():
-            if existing := _run_with_key(run.idempotency_key):
+    with transaction.atomic():
+        if run.idempotency_key:
+            hold_key(run.idempotency_key)
+            if existing := Run.objects.filter(idempotency_key=run.idempotency_key).first():
                 return _same_request(existing, run)
-            plan()
-            return run
-    except IntegrityError:
-        # Another request with the same key committed first.
-        if existing := _run_with_key(run.idempotency_key):
-            return _same_request(existing, run)
-        raise
+        run.idempotency_key = run.idempotency_key or hashed(str(uuid.uuid4()))
+        plan()
+        return run
 
 
 def _same_request(existing: Run, run: Run) -> Run:
@@ -99,10 +96,6 @@ def check_not_running(run: Run) -> None:
             "over. Look at it first, or go on with this one anyway."
         )
     raise Conflict(words % {"run": same.pk}, code="same_run", run=same.pk)
-
-
-def _run_with_key(key: str | None) -> Run | None:
-    return Run.objects.filter(idempotency_key=key).first() if key else None
 
 
 # What the column of a budget holds, rounded down.

@@ -21,6 +21,7 @@ from evaluations.runs.services.study_budgets import units
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.locking import hold_key
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import Dataset
 
@@ -59,7 +60,7 @@ def start_study(
         created_by=acting_user,
     )
     together = {"name": name.strip(), "budget": as_text(budget), "runs": len(pairs)}
-    runs = [
+    for key, (endpoint, asking) in zip(keys, pairs, strict=True):
         start_run(
             endpoint=endpoint,
             dataset=dataset,
@@ -71,14 +72,8 @@ def start_study(
             study=study,
             together=together,
         )
-        for key, (endpoint, asking) in zip(keys, pairs, strict=True)
-    ]
     if made_before:
         return study
-    if runs[0].study is not None and runs[0].study != study:
-        # Another request with the same key committed first.
-        study.delete()
-        return runs[0].study
     record(
         Tag.STUDY_STARTED, study, actor=acting_user, runs=len(pairs), budget=as_text(study.budget)
     )
@@ -88,9 +83,12 @@ def start_study(
 def _study_with_key(key: str) -> Study | None:
     """Return the study whose first run has this key, None if there is no such run.
 
-    Raises OtherRequest if the run is of no study.
+    Waits for a request with the key that is not done. Raises OtherRequest if the run is of no
+    study.
     """
-    made = Run.objects.filter(idempotency_key=hashed(key)).select_related("study").first()
+    first = hashed(key) or ""
+    hold_key(first)
+    made = Run.objects.filter(idempotency_key=first).select_related("study").first()
     if made is not None and made.study is None:
         raise other_request(made)
     return made.study if made else None

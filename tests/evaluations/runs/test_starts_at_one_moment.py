@@ -1,0 +1,104 @@
+"""Starts that come at the same moment: twice the same one."""
+
+from __future__ import annotations
+
+from time import sleep
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from evaluations.conditions import Asking
+from evaluations.models import Endpoint, Run, Study
+from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.services.prompt_sets import OWN_SET, stored_prompts
+from evaluations.runs.services.runs import start_run
+from evaluations.runs.services.sampling import sampling_for
+from evaluations.runs.services.studies import start_study
+from gradeapp.common import locking
+from questions.models import Dataset
+from tests.factories import make_dataset, make_question, make_task
+from tests.waiting import after
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def exam(db: None) -> Dataset:
+    task = make_task(make_dataset())
+    for _ in range(3):
+        make_question(task)
+    stored_prompts(OWN_SET)  # what is new is the condition
+    return task.dataset
+
+
+@pytest.fixture
+def postgresql(db: None) -> None:
+    """SQLite has one writer at a time, and does not wait inside a transaction."""
+    if connection.vendor != "postgresql":
+        pytest.skip("needs PostgreSQL")
+
+
+def impatient() -> None:
+    """Let the connection wait for a lock for a fifth of a second only, as the site does for 10."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = 200")
+
+
+def usual_wait() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        wait: str = cursor.fetchone()[0]
+    return wait
+
+
+def study_of(endpoint: Endpoint, exam: Dataset) -> Study:
+    """Start a study of two new conditions with the same key as each time."""
+    pairs = [
+        (endpoint, Asking(sampling=sampling_for(endpoint, {"temperature": warm})))
+        for warm in ("0.1", "0.2")
+    ]
+    return start_study(
+        name="Twice",
+        dataset=exam,
+        choice=QuestionChoice(),
+        pairs=pairs,
+        acting_user=None,
+        idempotency_key="twice",
+    )
+
+
+@pytest.mark.usefixtures("postgresql")
+@pytest.mark.parametrize("what", ["study", "run"])
+def test_what_is_sent_twice_waits_for_the_first_however_long_it_takes(
+    endpoint: Endpoint, exam: Dataset, what: str
+) -> None:
+    def start() -> Any:
+        if what == "study":
+            return study_of(endpoint, exam)
+        return start_run(endpoint=endpoint, dataset=exam, acting_user=None, idempotency_key="twice")
+
+    def again() -> Any:
+        impatient()
+        made = start()
+        return made, usual_wait()
+
+    second, wait = after(start, again, meanwhile=lambda: sleep(1))
+    assert second == {"study": Study, "run": Run}[what].objects.get()
+    assert Run.objects.count() == (2 if what == "study" else 1)
+    assert wait == "200ms", "the longer wait is for the key alone"
+
+
+@pytest.mark.usefixtures("postgresql")
+def test_who_has_waited_too_long_is_told_that_it_is_being_started(
+    endpoint: Endpoint, exam: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locking, "LONGEST_WAIT", "200ms")
+    refused = after(
+        lambda: study_of(endpoint, exam),
+        lambda: study_of(endpoint, exam),
+        meanwhile=lambda: sleep(1),
+    )
+    assert (refused.code, refused.status) == ("still_working", 409)
+    assert "still being worked on" in str(refused)
+    assert study_of(endpoint, exam) == Study.objects.get()
