@@ -43,15 +43,18 @@ def condition_for(endpoint: Endpoint, asking: Asking) -> Condition:
     )
     key = settings.fingerprint(endpoint.language_model.name)
     found = Condition.objects.filter(fingerprint=key).first()
-    return found or Condition.objects.create(
-        name=free_name(endpoint.language_model, name_of(settings)),
-        language_model=endpoint.language_model,
-        origin=ConditionOrigin.ASKED,
-        setting=settings.setting,
-        prompts=prompts,
-        settings=settings.as_dict(),
-        fingerprint=key,
-    )
+    if found is not None:
+        return found
+    given = {
+        "name": free_name(endpoint.language_model, name_of(settings)),
+        "language_model": endpoint.language_model,
+        "origin": ConditionOrigin.ASKED,
+        "setting": settings.setting,
+        "prompts": prompts,
+        "settings": settings.as_dict(),
+    }
+    # Another start may make it at the same moment.
+    return Condition.objects.get_or_create(fingerprint=key, defaults=given)[0]
 
 
 def imported_condition(model: LanguageModel, setting: str = "", name: str = "") -> Condition:

@@ -1,4 +1,4 @@
-"""Starts that come at the same moment: twice the same one."""
+"""Starts that come at the same moment: twice the same one, or two with the same new condition."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from evaluations.conditions import Asking
-from evaluations.models import Endpoint, Run, Study
+from evaluations.models import Condition, Endpoint, Run, Study
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.prompt_sets import OWN_SET, stored_prompts
 from evaluations.runs.services.runs import start_run
@@ -102,3 +102,15 @@ def test_who_has_waited_too_long_is_told_that_it_is_being_started(
     assert (refused.code, refused.status) == ("still_working", 409)
     assert "still being worked on" in str(refused)
     assert study_of(endpoint, exam) == Study.objects.get()
+
+
+@pytest.mark.usefixtures("postgresql")
+def test_two_runs_that_make_the_same_condition_at_one_moment_share_it(
+    endpoint: Endpoint, exam: Dataset
+) -> None:
+    def start(repeats: int) -> Run:
+        return start_run(endpoint=endpoint, dataset=exam, acting_user=None, repeats=repeats)
+
+    second = after(lambda: start(1), lambda: start(2))
+    assert second.condition == Condition.objects.get()
+    assert Run.objects.count() == 2
