@@ -138,18 +138,18 @@ def _fill(run: Run, batch: Batch, now: datetime, most_requests: int, most_bytes:
         n = min(TOGETHER, most_requests - batch.requests)
         prepared = prepare_calls(run, n, now, prepare=partial(call_for, run))
         fits: dict[int, Call] = {}
+        sizes: dict[int, int] = {}
         for key, call in prepared.items():
             # The number of the attempt is not known before the claim; it has 19 digits at most.
-            size = len(line_of(run, 10**18, call))
-            if batch.size + size > most_bytes:
+            sizes[key] = len(line_of(run, 10**18, call))
+            if batch.size + sum(sizes.values()) > most_bytes:
                 break
-            batch.size += size
             fits[key] = call
         if not fits:
             if prepared and not batch.requests:
                 raise BadInput(_("One request is larger than a batch file may be."))
             return Filled(bool(prepared))
-        claims = _claim(run, batch, fits, now, budget)
+        claims = _claim(run, batch, fits, sizes, now, budget)
         if claims is None:
             return Filled(False, stopped=True)
         if claims.over_budget:
@@ -157,7 +157,7 @@ def _fill(run: Run, batch: Batch, now: datetime, most_requests: int, most_bytes:
         if claims.over_cap:
             return Filled(False, PauseReason.SPENDING_CAP)
         if not claims.calls:
-            return Filled(False)
+            continue  # others took these meanwhile; there may be more
         if len(fits) < len(prepared):
             break
     return Filled(True)
@@ -165,12 +165,17 @@ def _fill(run: Run, batch: Batch, now: datetime, most_requests: int, most_bytes:
 
 @transaction.atomic
 def _claim(
-    run: Run, batch: Batch, fits: dict[int, Call], now: datetime, budget: Budget
+    run: Run,
+    batch: Batch,
+    fits: dict[int, Call],
+    sizes: dict[int, int],
+    now: datetime,
+    budget: Budget,
 ) -> Claims | None:
     """Claim the jobs of *fits* for *batch*, and let *run* be in progress by such batches.
 
-    Return None, with nothing claimed, if a person has changed the run since, or *batch* is not held
-    any more.
+    *sizes* are the bytes of their lines. Return None, with nothing claimed, if a person has changed
+    the run since, or *batch* is not held any more.
     """
     claims = claim_calls(run, owner_of(batch), fits, now, budget=budget, until=now + WAITS)
     if not claims.calls:
@@ -180,7 +185,8 @@ def _claim(
     unchanged = current.batch_api == run.batch_api
     held = Batch.objects.filter(BEING_MADE, pk=batch.pk, holder=batch.holder)
     requests = batch.requests + len(claims.calls)
-    facts = {"requests": requests, "size": batch.size, "held_until": database_now() + HOLD}
+    size = batch.size + sum(sizes[one.attempt.job_id] for one in claims.calls)
+    facts = {"requests": requests, "size": size, "held_until": database_now() + HOLD}
     if not (unchanged and may_make_batches(current, by_api=batch.by_api) and held.update(**facts)):
         transaction.set_rollback(True)
         return None
@@ -190,7 +196,7 @@ def _claim(
         pause_reason="",
         started_at=Coalesce(F("started_at"), now),
     )
-    run.batch_api, batch.requests = batch.by_api, requests
+    run.batch_api, batch.requests, batch.size = batch.by_api, requests, size
     return claims
 
 

@@ -12,9 +12,14 @@ from evaluations.conditions import Asking, PromptSetting
 from evaluations.models import Batch, Endpoint, Job, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, RunStatus
 from evaluations.runs.services import batch_making
-from evaluations.runs.services.batch_making import make_batches, open_attempts, release_unfinished
+from evaluations.runs.services.batch_making import (
+    make_batches,
+    open_attempts,
+    owner_of,
+    release_unfinished,
+)
 from evaluations.runs.services.batch_work import runs_with_batch_work
-from evaluations.runs.services.batches import read_replies
+from evaluations.runs.services.batches import read_replies, request_lines
 from evaluations.runs.services.run_estimates import most_cost_of_resume
 from evaluations.runs.services.runs import pause_run, resume_run, stop_run
 from gradeapp.accounts.models import User
@@ -50,6 +55,30 @@ def after_first_claim(monkeypatch: pytest.MonkeyPatch, do: Callable[[], object])
 
     monkeypatch.setattr(batch_making, "TOGETHER", 2)
     monkeypatch.setattr(batch_making, "prepare_calls", prepared)
+
+
+def test_what_somebody_else_claims_meanwhile_ends_no_making(
+    endpoint: Endpoint, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two sessions prepare the same two requests; the other one claims them first."""
+    run = by_batch(endpoint, 6)
+    real = batch_making.claim_calls
+    others: list[Batch] = []
+
+    def claimed(run: Run, owner: str, *args: Any, **options: Any) -> Any:
+        if not others:
+            others.append(Batch.objects.create(run=run, state=BatchState.WAITING))
+            real(run, owner_of(others[0]), *args, **options)
+        return real(run, owner, *args, **options)
+
+    monkeypatch.setattr(batch_making, "TOGETHER", 2)
+    monkeypatch.setattr(batch_making, "claim_calls", claimed)
+    answer = logged_in(admin).post(reverse("runs:batches-make", args=[run.pk]), follow=True)
+    assert "4 requests wait." in answer.text
+    own = Batch.objects.exclude(pk=others[0].pk).get()
+    assert (open_attempts(others[0]).count(), open_attempts(own).count(), own.requests) == (2, 4, 4)
+    lines = b"".join(request_lines(own))
+    assert len(lines) <= own.size <= len(lines) + 4 * 19, "the size is of what it claimed alone"
 
 
 @pytest.mark.parametrize("by_api", [True, False])
