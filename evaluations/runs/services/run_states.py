@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -14,7 +15,13 @@ from django.db.models.functions import Coalesce
 from evaluations.llm.breaker import OUTAGE, POSSIBLY_BILLED
 from evaluations.llm.client import ChatFailure, FailureKind
 from evaluations.models import Attempt, Job, ProviderAccount, Run
-from evaluations.models.vocabulary import AttemptStatus, JobStatus, PauseReason, RunStatus
+from evaluations.models.vocabulary import (
+    PASSING,
+    AttemptStatus,
+    JobStatus,
+    PauseReason,
+    RunStatus,
+)
 from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.rules.permits import is_over
 from evaluations.runs.services import job_queue
@@ -204,12 +211,17 @@ def _in_a_row(run: Run, kinds: Collection[FailureKind], now: datetime) -> tuple[
 
 
 def resume_waiting(now: datetime) -> None:
-    """Resume runs whose wait is over, with their pending jobs."""
+    """Resume runs whose wait is over, with their pending jobs.
+
+    The reason stays where it says that single calls are tried first.
+    """
     waited = list(Run.objects.filter(status=RunStatus.PAUSED, resume_at__lte=now))
     Job.objects.filter(run__in=waited, status=JobStatus.PENDING).update(next_at=None)
-    Run.objects.filter(
-        pk__in=[run.pk for run in waited], status=RunStatus.PAUSED, resume_at__lte=now
-    ).update(status=RunStatus.QUEUED, resume_at=None)
+    keys = [run.pk for run in waited]
+    due = Run.objects.filter(pk__in=keys, status=RunStatus.PAUSED, resume_at__lte=now)
+    queued: dict[str, Any] = {"status": RunStatus.QUEUED, "resume_at": None}
+    due.exclude(pause_reason__in=PASSING).update(**queued, pause_reason="")
+    due.update(**queued)
 
 
 @transaction.atomic

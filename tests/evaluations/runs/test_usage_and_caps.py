@@ -15,11 +15,13 @@ from django.urls import reverse
 from evaluations.llm.budget import Budget, Price
 from evaluations.llm.usage import Usage, read_usage
 from evaluations.models import Attempt, Endpoint, Job, Run, Spending, SpendingCap
+from evaluations.models.vocabulary import PauseReason
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import spending
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import claim_calls, prepare_calls
 from evaluations.runs.services.run_estimates import estimate
+from evaluations.runs.services.run_states import begin, pause, resume_waiting, wants_worker
 from evaluations.runs.services.runs import pause_run, resume_run, start_run
 from gradeapp.accounts.models import User
 from gradeapp.common.database_clock import database_now
@@ -241,6 +243,26 @@ def test_a_cap_holds_for_all_runs_and_says_so(
     assert (cny.currency, cny.total - cny.month, jpy.currency) == ("CNY", 1, "JPY")
     with pytest.raises(BadInput):
         spending.save_cap(currency="CNY", per_month=Decimal(-1), in_total=None, acting_user=admin)
+
+
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [("spending_cap", ""), ("study_budget", ""), ("endpoint_down", "endpoint_down")],
+)
+def test_a_run_that_goes_on_after_a_cap_has_no_reason(
+    priced: Endpoint, admin: User, reason: str, kept: str
+) -> None:
+    """The reason of an outage stays: a single call is tried first, by one worker."""
+    run, now = planned(priced, 12), database_now()
+    begin(run.pk, "one", now)
+    pause(run, PauseReason(reason), resume_at=now)
+    resume_waiting(now)
+    client = Client()
+    client.force_login(admin)
+    body = client.get(reverse("api-run", args=[run.pk])).json()
+    assert (body["status"], body["pause_reason"]) == ("queued", kept)
+    Endpoint.objects.update(max_in_flight=2)
+    assert wants_worker(Run.objects.get(), now) is (not kept)
 
 
 def test_a_price_of_cached_tokens_alone_is_reserved_and_capped(
