@@ -27,7 +27,7 @@ from evaluations.runs.api.run_serializers import (
 from evaluations.runs.api.start_serializers import (
     AnywaySerializer,
     NewRunSerializer,
-    RunResumeSerializer,
+    ResumeSerializer,
 )
 from evaluations.runs.forms.runs import ResponseFilter, RunFilter
 from evaluations.runs.selectors.responses import earlier_steps, responses_of
@@ -127,14 +127,14 @@ class RunResumeAPI(APIView):
 
     capability = MAY
 
-    @extend_schema(request=RunResumeSerializer, responses=RunSerializer)
+    @extend_schema(request=ResumeSerializer, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """Resume a stopped or paused run, with a higher budget if it was reached.
 
         A stopped one is refused (409) while another run that makes the same calls is not over,
         unless ``start_anyway`` says so.
         """
-        form = RunResumeSerializer(data=request.data)
+        form = ResumeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said = form.wanted()
         run = get_run(pk)

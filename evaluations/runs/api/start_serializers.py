@@ -194,14 +194,8 @@ class NewStudySerializer(StrictSerializer):
         return {**given, "pairs": pairs, "choice": choice}
 
 
-class ResumeSerializer(StrictSerializer):
-    """A higher budget, where the run's or the study's was reached."""
-
-    budget = api_fields.DecimalField(max_digits=12, decimal_places=4, required=False)
-
-
 class AnywaySerializer(StrictSerializer):
-    """Whether a run that is over goes on beside another one that makes the same calls."""
+    """Whether what is over goes on beside another run that makes the same calls."""
 
     start_anyway = serializers.BooleanField(
         default=False, help_text="also while a run that makes the same calls is not over"
@@ -214,8 +208,10 @@ class AnywaySerializer(StrictSerializer):
         return given
 
 
-class RunResumeSerializer(AnywaySerializer, ResumeSerializer):
-    """How a run is resumed."""
+class ResumeSerializer(AnywaySerializer):
+    """A higher budget, where the run's or the study's was reached."""
+
+    budget = api_fields.DecimalField(max_digits=12, decimal_places=4, required=False)
 
 
 def no_unknown(form: serializers.Serializer[Any], attrs: dict[str, Any]) -> dict[str, Any]:

@@ -154,10 +154,14 @@ class StudyResumeAPI(APIView):
 
     @extend_schema(request=ResumeSerializer, responses=WholeStudySerializer)
     def post(self, request: Request, pk: int) -> Answer:
-        """Resume what is stopped or paused, with a higher budget if it was reached."""
+        """Resume what is stopped or paused, with a higher budget if it was reached.
+
+        It is refused (409) while another run that makes the same calls as a stopped one is not
+        over, unless ``start_anyway`` says so.
+        """
         form = ResumeSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        study, said = get_study(pk), form.validated_data
+        study, said = get_study(pk), form.wanted()
         check_cost(request, lambda: most_cost_of_study_resume(study, said.get("budget")))
         resumed = services.resume_study(study, acting_user=request.user, **said)
         for run in resumed:

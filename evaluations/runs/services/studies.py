@@ -121,12 +121,16 @@ def stop_study(study: Study, *, acting_user: User | None) -> int:
 
 @transaction.atomic
 def resume_study(
-    study: Study, *, acting_user: User | None, budget: Decimal | None = None
+    study: Study,
+    *,
+    acting_user: User | None,
+    budget: Decimal | None = None,
+    unless_running: bool = False,
 ) -> list[Run]:
     """Resume the stopped and paused runs of *study*, with a higher *budget* if it was reached.
 
     Raises BadInput for a budget that is not above what may have been spent, Conflict if nothing
-    is to be resumed.
+    is to be resumed, and with *unless_running* if a live run makes the calls of a stopped one.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     if budget is not None:
@@ -139,7 +143,9 @@ def resume_study(
     waiting = study.runs.filter(status__in=RESUMABLE).order_by("pk")
     if budget is None and waiting.filter(pause_reason=PauseReason.STUDY_BUDGET).exists():
         raise BadInput(_("The budget is used up. Enter a higher budget to resume."))
-    resumed = [resume_run(run, acting_user=acting_user) for run in waiting]
+    resumed = [
+        resume_run(run, acting_user=acting_user, unless_running=unless_running) for run in waiting
+    ]
     if not resumed and budget is None:
         raise Conflict(_("No run of this study is stopped or paused."))
     return resumed

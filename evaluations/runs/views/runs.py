@@ -43,6 +43,7 @@ from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.http import page_above
 
 PAGE = 25
 
@@ -158,7 +159,7 @@ def pause(request: MemberRequest, pk: int) -> HttpResponse:
     return redirect("runs:run", pk)
 
 
-def _or_anyway(
+def or_anyway(
     view: Callable[[MemberRequest, int], HttpResponse],
 ) -> Callable[[MemberRequest, int], HttpResponse]:
     """Where *view* is refused because of a run with the same plan, offer to do it anyway."""
@@ -173,7 +174,7 @@ def _or_anyway(
             context = {
                 "refusal": refusal,
                 "same_run": refusal.details["run"],
-                "number": pk,
+                "back": page_above(request.path),
                 "address": request.path,
                 "budget": request.POST.get("budget"),
             }
@@ -184,7 +185,7 @@ def _or_anyway(
 
 @require_POST
 @requires(Capability.START_RUNS)
-@_or_anyway
+@or_anyway
 def resume(request: MemberRequest, pk: int) -> HttpResponse:
     """Resume a run, with a higher budget if one was entered."""
     form = BudgetForm(request.POST)
@@ -200,7 +201,7 @@ def resume(request: MemberRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @requires(Capability.START_RUNS)
-@_or_anyway
+@or_anyway
 def retry(request: MemberRequest, pk: int) -> HttpResponse:
     """Retry the failed calls of a run."""
     run = get_run(pk)
@@ -215,7 +216,7 @@ def retry(request: MemberRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @requires(Capability.START_RUNS)
-@_or_anyway
+@or_anyway
 def extend(request: MemberRequest, pk: int) -> HttpResponse:
     """Go on with all questions after a trial."""
     run = get_run(pk)

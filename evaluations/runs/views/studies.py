@@ -29,6 +29,7 @@ from evaluations.runs.services.run_estimates import (
     study_cost,
 )
 from evaluations.runs.tasks import ask_for_work
+from evaluations.runs.views.runs import or_anyway
 from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -141,6 +142,7 @@ def study_stop(request: MemberRequest, pk: int) -> HttpResponse:
 
 @require_POST
 @requires(Capability.START_RUNS)
+@or_anyway
 def study_resume(request: MemberRequest, pk: int) -> HttpResponse:
     """Resume the runs of a study, with a higher budget if one was entered."""
     form = BudgetForm(request.POST)
@@ -148,7 +150,10 @@ def study_resume(request: MemberRequest, pk: int) -> HttpResponse:
         raise BadInput(_("The budget must be an amount such as 12.50."))
     study, budget = get_study(pk), form.cleaned_data["budget"]
     check_cost(request, lambda: most_cost_of_study_resume(study, budget))
-    runs = services.resume_study(study, acting_user=request.user, budget=budget)
+    once = "anyway" not in request.POST
+    runs = services.resume_study(
+        study, acting_user=request.user, budget=budget, unless_running=once
+    )
     for run in runs:
         transaction.on_commit(partial(ask_for_work, run.pk))
     return redirect("runs:study", pk)

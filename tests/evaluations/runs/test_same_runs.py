@@ -9,7 +9,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from evaluations.conditions import Asking
 from evaluations.models import Endpoint, Run
+from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.runs import (
     extend_run,
     pause_run,
@@ -18,6 +20,8 @@ from evaluations.runs.services.runs import (
     start_run,
     stop_run,
 )
+from evaluations.runs.services.sampling import sampling_for
+from evaluations.runs.services.studies import start_study, stop_study
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import Conflict
 from questions.models import Dataset
@@ -173,6 +177,32 @@ def test_runs_without_a_plan_are_not_the_same(endpoint: Endpoint) -> None:
     with_a_twin(run, "retry")
     Run.objects.update(plan_hash="")
     assert retry_failed(run, acting_user=None, unless_running=True) == 2
+
+
+def test_a_study_does_not_go_on_beside_a_twin_of_its_run(
+    client: Client, exam: Dataset, endpoint: Endpoint
+) -> None:
+    sampling = sampling_for(endpoint, {"temperature": "0.5"})
+    study = start_study(
+        name="One",
+        dataset=exam,
+        choice=QuestionChoice(),
+        pairs=[(endpoint, Asking()), (endpoint, Asking(sampling=sampling))],
+        acting_user=None,
+    )
+    stop_study(study, acting_user=None)
+    _first, second = study.runs.order_by("pk")
+    twin = twin_of(second, asking=Asking(sampling=sampling))
+    api = reverse("api-study-resume", args=[study.pk])
+    refused = client.post(api, {}, content_type="application/json")
+    assert (refused.status_code, refused.json()["run"]) == (409, twin.pk)
+    page = client.post(reverse("runs:study-resume", args=[study.pk]))
+    assert page.status_code == 409
+    assert "Go on anyway" in page.text
+    assert f'href="{reverse("runs:study", args=[study.pk])}"' in page.text, "the way back"
+    assert set(study.runs.values_list("status", flat=True)) == {"stopped"}
+    assert client.post(api, ANYWAY, content_type="application/json").status_code == 200
+    assert set(study.runs.values_list("status", flat=True)) == {"queued"}
 
 
 @pytest.mark.django_db(transaction=True)
