@@ -7,6 +7,8 @@ file that an import reads (a licence, a README) is passed over.
 
 from __future__ import annotations
 
+import errno
+import lzma
 import re
 import stat
 import struct
@@ -28,6 +30,11 @@ CHUNK = 1 << 16
 MOST_PARTS = 12
 MOST_PATH_BYTES = 1000
 MOST_NAME_BYTES = 255
+# What zipfile and the libraries below it raise, ValueError for a name that is no UTF-8.
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError),
+    *(struct.error, ValueError),
+)
 BOUNDS = Bounds(memory_bytes=256 * 2**20, cpu_seconds=60, clock_seconds=120)
 
 _END = b"PK\x05\x06"
@@ -93,7 +100,14 @@ def unpack(archive: BinaryIO, folder: Path, limits: Limits | None = None) -> int
                     raise ArchiveRefusal("unsafe_name", info.filename)
                 target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 budget -= _write(opened, info, target, min(budget, limits.file_bytes), limits)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error):
+    except ArchiveRefusal:
+        raise
+    except DAMAGED:
+        raise ArchiveRefusal("broken_zip") from None
+    except OSError as error:
+        # bz2 raises one without a number, a place before the file EINVAL; not so a full disk.
+        if error.errno not in (None, errno.EINVAL):
+            raise
         raise ArchiveRefusal("broken_zip") from None
     return len(entries)
 
@@ -168,6 +182,11 @@ def _checked_entries(
             wanted.append((info, path))
     if not wanted:
         raise ArchiveRefusal("nothing_to_import")
+    files = {str(path).casefold() for _info, path in wanted}
+    for _info, path in wanted:
+        for folder in path.parents:
+            if str(folder).casefold() in files:
+                raise ArchiveRefusal("name_twice", str(folder))
     yield from wanted
 
 

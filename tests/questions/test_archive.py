@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from questions.importers.archive import ArchiveRefusal, Limits, plain_path, unpack
+from questions.importers.archive import (
+    ArchiveRefusal,
+    Limits,
+    plain_path,
+    unpack,
+    unpack_isolated,
+)
 
 
 def zipped(files: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> io.BytesIO:
@@ -104,6 +110,17 @@ def test_two_names_that_are_one_on_other_machines_are_refused(tmp_path: Path) ->
     assert refusal(zipped({"A.json": b"1", "a.json": b"2"}), tmp_path) == "name_twice"
 
 
+@pytest.mark.parametrize("names", [("a.json", "A.json/b.json"), ("x/a.csv/b/c.json", "x/a.csv")])
+def test_a_file_and_a_folder_of_one_name_are_refused(
+    tmp_path: Path, names: tuple[str, str]
+) -> None:
+    with pytest.raises(ArchiveRefusal) as refused:
+        unpack(zipped(dict.fromkeys(names, b"{}")), tmp_path)
+    assert refused.value.code == "name_twice"
+    assert refused.value.name.lower() in ("a.json", "x/a.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_archives_in_archives_are_refused_by_name_and_by_what_they_hold(tmp_path: Path) -> None:
     inner = zipped({"a.json": b"{}"}).getvalue()
     assert refusal(zipped({"a.json": b"{}", "inner.zip": inner}), tmp_path) == "nested_archive"
@@ -162,6 +179,26 @@ def test_a_zip_cut_in_the_middle_or_with_a_wrong_sum_is_refused(tmp_path: Path) 
     changed = bytearray(whole)
     changed[2000] ^= 1
     assert refusal(io.BytesIO(bytes(changed)), tmp_path / "sum") == "broken_zip"
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("where", ["data", "name", "place"])
+def test_a_damaged_zip_is_said_to_be_damaged(tmp_path: Path, compression: int, where: str) -> None:
+    """Not to take too much memory or time, as where the child process has crashed."""
+    content = bytearray(zipped({"卷.json": bytes(range(256)) * 40}, compression).getvalue())
+    directory = content.index(b"PK\x01\x02")
+    if where == "data":
+        middle = directory // 2
+        content[middle : middle + 20] = bytes(20)
+    elif where == "name":
+        content[directory + 46] = 0xFF
+    else:  # of the first file: before the beginning
+        struct.pack_into("<I", content, content.rindex(b"PK\x05\x06") + 16, directory + 1)
+    file = tmp_path / "damaged.zip"
+    file.write_bytes(content)
+    with file.open("rb") as archive, pytest.raises(ArchiveRefusal) as refused:
+        unpack_isolated(archive, tmp_path / "out")
+    assert refused.value.code == "broken_zip"
 
 
 def test_an_archive_without_data_is_refused(tmp_path: Path) -> None:
