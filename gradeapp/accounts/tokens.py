@@ -85,12 +85,12 @@ def make_token(
         raise BadInput(_("Choose what the token may do."))
     if not 1 <= days <= MOST_DAYS:
         raise BadInput(_("A token is valid for 1 to %(n)d days.") % {"n": MOST_DAYS})
-    if not user.may_log_in:
+    # Two requests at once count one after the other; what is changed at this time counts too.
+    person = User.objects.select_for_update().get(pk=user.pk)
+    if not person.may_log_in:
         raise BadInput(_("This person may not log in."))
-    if lacks_factor(user):
+    if lacks_factor(person):
         raise BadInput(_("Your role needs a second factor. Add one first."))
-    # Two requests at once count one after the other.
-    User.objects.select_for_update().get(pk=user.pk)
     if form_key is not None:
         for row in own_tokens(user).filter(form_key=form_key):
             revoke_token(user, row.pk, acting_user=acting_user)
@@ -103,7 +103,8 @@ def make_token(
         hint=token[-4:],
         token_hash=hashed(token),
         scopes=sorted(scope.value for scope in scopes),
-        standing=standing(user),
+        standing=standing(person),
+        # Of the password that the request was let in by: one that was changed since ends the token.
         session_hash=user.get_session_auth_hash(),
         expires_at=timezone.now() + timedelta(days=days),
         form_key=form_key,

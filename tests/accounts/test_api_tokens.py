@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from gradeapp.accounts.links import change_password
 from gradeapp.accounts.models import ApiToken, User
 from gradeapp.accounts.people import set_active, set_roles
 from gradeapp.accounts.roles import Capability, Role
@@ -23,7 +24,8 @@ from gradeapp.accounts.tokens import MOST_TOKENS, make_token, revoke_token
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput
 from tests.conftest import logged_in
-from tests.factories import PASSWORD, make_dataset
+from tests.factories import PASSWORD, make_dataset, make_user
+from tests.waiting import after
 
 pytestmark = pytest.mark.django_db
 READ = "/api/v1/questions/"
@@ -144,6 +146,35 @@ def test_a_person_who_is_activated_again_has_no_tokens(lead: User, admin: User) 
     for active in (False, True):
         set_active(other, active=active, acting_user=root)
     assert call(token).status_code == 401
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", ["role", "inactive", "password"])
+def test_a_token_that_is_made_while_its_person_is_changed_is_of_what_they_are_then(
+    change: str,
+) -> None:
+    admin, lead = make_user(Role.ADMIN, "ada"), make_user(Role.LEAD, "lin")
+    asked = User.objects.get(pk=lead.pk)
+    assert asked.roles == (Role.LEAD,), "as the request has read them"
+
+    def change_it() -> None:
+        if change == "role":
+            set_roles(lead, [Role.CURATOR], acting_user=admin)
+        elif change == "inactive":
+            set_active(lead, active=False, acting_user=admin)
+        else:
+            change_password(lead, "another-long-password")
+
+    def make() -> str:
+        return make_token(asked, name="s", scopes=[Scope.READ], days=1, acting_user=asked)[1]
+
+    made = after(change_it, make)
+    if change == "inactive":
+        assert isinstance(made, BadInput)
+        return
+    if change == "role":
+        set_roles(User.objects.get(pk=lead.pk), [Role.LEAD], acting_user=admin)
+    assert call(made).status_code == 401
 
 
 def test_a_role_that_is_taken_away_closes_its_routes(lead: User) -> None:
