@@ -155,3 +155,23 @@ def test_on_a_phone_one_reads_and_marks(
     assert Mark.objects.get().total == 3
     assert alias(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+def test_the_words_of_each_button_stand_inside_it(
+    language: str, site: Site, made: MarkingRound, teacher: User
+) -> None:
+    MarkingRound.objects.update(window_minutes=15)
+    page = site.open(teacher, locale=language)
+    first = start(page)
+    keys(page, "1", "ArrowDown", "1", "ArrowDown", "1", "Enter")
+    expect_another(page, first)
+    keys(page, "u")
+    expect(page.locator("#marks")).to_have_attribute("data-alias", first)
+    for width in (1440, 1280, 1024, 700, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        wider = page.locator("#marks .button").evaluate_all(
+            "all => all.filter((one) => one.scrollWidth > one.clientWidth"
+            " || one.scrollHeight > one.clientHeight).map((one) => one.textContent)"
+        )
+        assert wider == [], width
