@@ -31,7 +31,8 @@ class MarkedTwice:
 
     ``tolerance`` is the one that the round gave it. ``answer`` leads back to the
     row, ``task`` names its group. With ``corrected`` nobody had called the lead, whose
-    mark took the place of a final mark.
+    mark took the place of a final mark; with ``one_more`` a third mark was asked for because
+    judges were far off.
     """
 
     answer: int
@@ -44,6 +45,7 @@ class MarkedTwice:
     lead: Decimal | None = None
     final: Decimal | None = None
     corrected: bool = False
+    one_more: bool = False
 
     @property
     def difference(self) -> Decimal:
@@ -154,9 +156,10 @@ def _final(one: MarkedTwice, scheme: Scheme, limit: Decimal) -> Decimal | None:
     if one.corrected:
         return one.lead
     marks = [one.first, one.second]
-    if one.third is not None and scheme is Scheme.THREE_AND_LEAD:
+    one_more = one.one_more and one.third is not None
+    if one.third is not None and (one_more or scheme is Scheme.THREE_AND_LEAD):
         marks.append(one.third)
-    step = next_step(scheme, marks, limit, None)
+    step = next_step(scheme, marks, limit, None, one_more=one_more)
     if isinstance(step, Finalized):
         return step.value
     return one.lead if isinstance(step, NeedsArbitration) else None

@@ -51,18 +51,20 @@ def marked_twice(marking_round: MarkingRound, task: str = "") -> list[MarkedTwic
             third=totals[pk].get(SlotKind.THIRD),
             lead=totals[pk].get(SlotKind.ARBITRATION),
             final=final,
+            one_more=one_more is not None,
             corrected=SlotKind.ARBITRATION in totals[pk] and pk not in decided,
         )
-        for pk, slug, full, tolerance, final in _answers(marking_round)
+        for pk, slug, full, tolerance, final, one_more in _answers(marking_round)
         if {SlotKind.FIRST.value, SlotKind.SECOND.value} <= totals.get(pk, {}).keys()
     ]
 
 
 def _answers(
     marking_round: MarkingRound,
-) -> list[tuple[int, str, Decimal, Decimal, Decimal | None]]:
+) -> list[tuple[int, str, Decimal, Decimal, Decimal | None, int | None]]:
     rows = BlindAnswer.objects.filter(round=marking_round, role=AnswerRole.ANSWER)
-    columns = ("pk", "question__task__slug", "full_marks", "tolerance", "final__value")
+    points = ("full_marks", "tolerance", "final__value")
+    columns = ("pk", "question__task__slug", *points, "one_more_for_id")
     return list(rows.order_by("pk").values_list(*columns))
 
 

@@ -17,7 +17,8 @@ from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from questions.services.imports import import_questions
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import answers_of, give, planned_pair, small_round
+from tests.evaluations.marking.rounds.test_judge_checks import judges
+from tests.evaluations.marking_world import answers_of, claimed, give, planned_pair, small_round
 
 pytestmark = pytest.mark.django_db
 POINTS = {"5": ("3", "2", "0"), "6": ("3", "3", "0"), "12": ("3", "3", "6")}
@@ -40,6 +41,27 @@ def test_what_the_simulator_reads(made: MarkingRound) -> None:
         (D(6), D(6), D(6), D(1)),
         (D(12), D(6), None, D(1)),
     ]
+
+
+def test_the_setting_in_force_moves_nothing_that_judges_asked_a_third_mark_for(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """12 and 11 pass; the judges gave 0, so a third mark is asked for, and 11 is closest to it."""
+    people = [teacher, other_teacher, third_teacher]
+    settings = {"scheme": Scheme.TWO_AND_LEAD, "judge_check_share": D("0.25")}
+    (answer,) = answers_of(made := small_round(people, **settings))
+    judges(answer, "0")
+    first, second = planned_pair(answer)
+    (third,) = set(people) - {first, second}
+    for person, points in ((first, ("3", "3", "6")), (second, ("3", "2", "6"))):
+        give(answer, person, points)
+    give(claimed(third, made).answer, third, ("3", "2", "6"))
+    answer.refresh_from_db()
+    assert answer.final
+    assert answer.final.value == 11
+    where = reverse("monitoring:tolerance", args=[made.public_id])
+    in_force = logged_in(lead).get(where).context["lines"][0].outcome
+    assert (in_force.known, in_force.moved) == (1, 0)
 
 
 def test_a_number_of_responses_leads_to_them(made: MarkingRound, lead: User) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal as D
 
+import pytest
+
 from evaluations.marking.monitoring.rules.tolerance_simulator import (
     MarkedTwice,
     Outcome,
@@ -16,14 +18,21 @@ from evaluations.schemes import Scheme
 
 
 def pair(
-    answer: int, first: str, second: str, full: str = "10", *, corrected: bool = False, **later: str
+    answer: int,
+    first: str,
+    second: str,
+    full: str = "10",
+    *,
+    corrected: bool = False,
+    one_more: bool = False,
+    **later: str,
 ) -> MarkedTwice:
     """Two marks under a tolerance of 1, the mean of which counts unless told otherwise."""
     known = {name: D(value) for name, value in later.items()}
     known.setdefault("final", (D(first) + D(second)) / 2)
     known.setdefault("tolerance", D(1))
     marks = (D(first), D(second), D(full))
-    return MarkedTwice(answer, "physics", *marks, corrected=corrected, **known)
+    return MarkedTwice(answer, "physics", *marks, corrected=corrected, one_more=one_more, **known)
 
 
 ROUND = [
@@ -51,6 +60,20 @@ def test_what_the_lead_corrected_uncalled_stays_under_every_tolerance() -> None:
     ]
     for points in ("0", "1", "5"):
         found = simulate(kept, Scheme.THREE_AND_LEAD, Setting(points=D(points)))
+        assert (found.known, found.moved, found.change) == (2, 0, 0)
+
+
+@pytest.mark.parametrize("scheme", [Scheme.TWO_AND_LEAD, Scheme.THREE_AND_LEAD])
+def test_a_third_mark_that_judges_asked_for_counts_within_the_tolerance_too(
+    scheme: Scheme,
+) -> None:
+    # 4 and 5 pass; a third mark of 5 lies closer to the second, one of 8 closer to none
+    asked = [
+        pair(1, "4", "5", third="5", final="5", one_more=True),
+        pair(2, "4", "5", third="8", final="4.5", one_more=True),
+    ]
+    for setting in (Setting(own=True), Setting(points=D(3))):
+        found = simulate(asked, scheme, setting)
         assert (found.known, found.moved, found.change) == (2, 0, 0)
 
 
