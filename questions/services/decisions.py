@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile, zip_longest
+from itertools import chain, zip_longest
+from operator import attrgetter
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -160,21 +162,28 @@ def _revision_for(
     if repair is not None:
         raise BadInput(_("Only “Repair” changes the question."), code="not_a_repair")
     counting = ItemDecision.objects.filter(counts_for=problem).first()
-    if decision is Decision.KEEP and counting is not None:
-        before = without_repairs(current, _repairs(problem))
+    if decision is Decision.KEEP and counting is not None and counting.decision == Decision.REPAIR:
+        repairs = _repairs_in_force(question)
+        undone = repairs.pop(problem.pk)
+        others = sorted(chain.from_iterable(repairs.values()), key=attrgetter("number"))
+        before = without_repairs(current, undone, others)
         if before != content_of(current):
             return revise(current, before, reason, author)
     return None
 
 
-def _repairs(problem: ItemProblem) -> list[QuestionRevision]:
-    """The repairs of *problem* that count, newest first: those after the last other decision."""
-    made = problem.decisions.select_related("repaired").order_by("-pk")
-    return [
-        one.repaired
-        for one in takewhile(lambda one: one.decision == Decision.REPAIR, made)
-        if one.repaired is not None
-    ]
+def _repairs_in_force(question: Question) -> dict[int, list[QuestionRevision]]:
+    """The repairs of each problem of *question* (by key) that nobody has taken back."""
+    found: dict[int, list[QuestionRevision]] = defaultdict(list)
+    newest: dict[int, str] = {}
+    made = ItemDecision.objects.filter(problem__question=question).select_related("repaired")
+    for one in made.order_by("pk"):
+        if one.decision == Decision.REPAIR and one.repaired is not None:
+            found[one.problem_id].append(one.repaired)
+        if one.decision == Decision.KEEP and newest.get(one.problem_id) == Decision.REPAIR:
+            found[one.problem_id].clear()
+        newest[one.problem_id] = one.decision
+    return found
 
 
 def _repaired(current: QuestionRevision, repair: Repair) -> dict[str, object]:

@@ -67,38 +67,42 @@ def _hash(revision: QuestionRevision) -> str:
 
 
 def without_repairs(
-    current: QuestionRevision, repairs: Iterable[QuestionRevision]
+    current: QuestionRevision,
+    undone: Collection[QuestionRevision],
+    standing: Iterable[QuestionRevision],
 ) -> dict[str, object]:
-    """The content of *current* without what *repairs*, newest first, changed and still stands.
+    """The content of *current* without what the repairs *undone* changed.
 
-    What they changed is again as it was before, or as the source gives it since. What another
-    repair or the source has changed after them stays.
+    It is what the source gives now, with what the *standing* repairs, oldest first, changed: where
+    that is in *current*, or under one of *undone*. Each option and each key counts for itself.
     """
-    content = content_of(current)
-    revisions = list(QuestionRevision.objects.filter(question=current.question_id))
-    for repaired in repairs:
-        before = max((one for one in revisions if one.number < repaired.number), key=_number)
-        later = [one for one in revisions if one.number > repaired.number and not one.author_id]
-        source = max(later, key=_number, default=before)
-        for name in CONTENT:
-            was, made = getattr(before, name), getattr(repaired, name)
-            content[name] = _undone(content[name], was, made, getattr(source, name))
+    revisions = QuestionRevision.objects.filter(question=current.question_id).order_by("number")
+    numbered = {one.number: one for one in revisions}
+    source = next(one for one in reversed(numbered.values()) if one.author_id is None)
+
+    def before(repaired: QuestionRevision) -> QuestionRevision:
+        return numbered[max(number for number in numbered if number < repaired.number)]
+
+    content = {}
+    for name in CONTENT:
+        now, given = _parts(current, name), _parts(source, name)
+        covered = [_parts(one, name) for one in undone]
+        for repaired in standing:
+            made = _parts(repaired, name)
+            pairs = zip(_parts(before(repaired), name), made, strict=False)
+            for place, (was, part) in enumerate(pairs):
+                shown = now[place : place + 1]
+                hidden = any(parts[place : place + 1] == shown for parts in covered)
+                if was != part and place < len(given) and (shown == [part] or hidden):
+                    given[place] = part
+        content[name] = given if isinstance(getattr(source, name), list) else given[0]
     return content
 
 
-def _number(revision: QuestionRevision) -> int:
-    return revision.number
-
-
-def _undone(now: object, was: object, made: object, source: object) -> object:
-    """*now* with *source* in the places where it still has what was *made* of *was*.
-
-    Each option and each key of a list for itself.
-    """
-    lists = [one for one in (now, was, made, source) if isinstance(one, list)]
-    if len(lists) == 4 and len({len(one) for one in lists}) == 1:
-        return [_undone(*values) for values in zip(*lists, strict=True)]
-    return source if now == made != was else now
+def _parts(revision: QuestionRevision, name: str) -> list[object]:
+    """The options or keys of *revision*, or the one text that it has under *name*."""
+    value = getattr(revision, name)
+    return [*value] if isinstance(value, list) else [value]
 
 
 def present_repairs(questions: Collection[int]) -> list[tuple[QuestionRevision, QuestionRevision]]:

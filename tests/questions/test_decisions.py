@@ -296,6 +296,47 @@ def test_taking_a_repair_back_leaves_those_of_other_problems(curator: User) -> N
     assert status(question) == "active"
 
 
+def of_two_problems() -> tuple[Question, ItemProblem, ItemProblem]:
+    """An item with the key A, its problem of the key and its problem of the options."""
+    question = imported(answer_key=("A",), analysis="故选D。", options=("1", "2", "2", "1"))
+    codes = ("key_against_analysis", "repeated_options")
+    key, options = (question.problems.get(code=code) for code in codes)
+    return question, key, options
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_repairs_on_top_of_each_other_are_taken_back_to_the_source(
+    newest_first: bool, curator: User
+) -> None:
+    question = imported(answer_key=("A",), analysis="故选D。", options=("1", "2", "2", "1"))
+    key, options = (
+        question.problems.get(code=c) for c in ("key_against_analysis", "repeated_options")
+    )
+    first, second = Repair(answer_key=("B",)), Repair(answer_key=("C",))
+    decide(key, REPAIR, "misprint", acting_user=curator, repair=first)
+    decide(options, REPAIR, "no, C", acting_user=curator, repair=second)
+    keys = []
+    for problem in (options, key) if newest_first else (key, options):
+        decide(problem, KEEP, "as printed", acting_user=curator)
+        keys.append(QuestionRevision.objects.get(current_of=question).answer_key)
+    assert keys == [["B"] if newest_first else ["C"], ["A"]]
+
+
+def test_an_exclusion_that_is_taken_back_leaves_the_repair_before_it(curator: User) -> None:
+    question = imported(answer_key=("A",), analysis="故选D。", options=("1", "2", "2", "1"))
+    key, options = (
+        question.problems.get(code=c) for c in ("key_against_analysis", "repeated_options")
+    )
+    decide(key, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("D",)))
+    repair = Repair(options=("1", "2", "3", "1"))
+    decide(options, REPAIR, "misprint", acting_user=curator, repair=repair)
+    for decision in (EXCLUDE, KEEP):
+        decide(key, decision, "so", acting_user=curator)
+    decide(options, KEEP, "as printed", acting_user=curator)
+    now = QuestionRevision.objects.get(current_of=question)
+    assert (now.answer_key, now.options) == (["D"], ["1", "2", "2", "1"])
+
+
 @pytest.mark.parametrize("by_person", [False, True])
 def test_the_modal_is_found_in_the_repaired_text(by_person: bool, curator: User) -> None:
     question = imported()
