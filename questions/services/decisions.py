@@ -173,7 +173,7 @@ def _revision_for(
 
 
 def _repairs_in_force(question: Question) -> dict[int, list[QuestionRevision]]:
-    """The repairs of each problem of *question* (by key) that nobody has taken back."""
+    """The repairs of each problem of *question* (by key) that nobody has undone."""
     found: dict[int, list[QuestionRevision]] = defaultdict(list)
     newest: dict[int, str] = {}
     made = ItemDecision.objects.filter(problem__question=question).select_related("repaired")

@@ -85,15 +85,11 @@ def save_mark(
         answer = slot.answer
         stored = standing(answer, key)
         earlier, key, stale = _earlier(key, given, slot, teacher, based_on_version, stored)
-        status = answer.round.status
-        kept_beside = stale and status == RoundStatus.PAUSED and not from_sheet
-        stores = kept_beside or status == RoundStatus.OPEN
+        stores = _stores(answer.round, stale=stale, from_sheet=from_sheet)
         if earlier is None and stores:
             refuse_second_entry(stored, slot, entered_by or teacher)
             check_rubric(answer, rubric)
-            current = _current(stored, slot) if slot.marked else None
-            if current is not None and not is_revisable(slot, now):
-                raise _too_late()
+            current = _revised(stored, slot, now)
             check_given(answer, given)
             window = None if from_sheet else _window(slot, current, now)
             mark = _store(
@@ -206,6 +202,23 @@ def _on_it(stored: Standing, key: uuid.UUID) -> Mark | None:
 def _counting(stored: Standing) -> list[Mark]:
     """The marks of a response that are neither stale nor returned, by version."""
     return [mark for mark in stored.marks if not mark.stale and mark.own_version > 0]
+
+
+def _stores(marking_round: MarkingRound, *, stale: bool, from_sheet: bool) -> bool:
+    """Whether a save is stored now: in a pause only one that is kept beside the mark."""
+    kept_beside = stale and not from_sheet
+    status = marking_round.status
+    return status == RoundStatus.OPEN or (kept_beside and status == RoundStatus.PAUSED)
+
+
+def _revised(stored: Standing, slot: Slot, now: datetime) -> Mark | None:
+    """The version that a save revises, None for a first mark; Conflict when its time is over."""
+    if not slot.marked:
+        return None
+    current = _current(stored, slot)
+    if current is not None and not is_revisable(slot, now):
+        raise _too_late()
+    return current
 
 
 def _current(stored: Standing, slot: Slot) -> Mark | None:
