@@ -65,18 +65,17 @@ def save_mark(
     without a rubric *total* is given alone. *based_on_version* is the version that the page
     showed, 0 for none; a revision is a new version, in the time that the round gives for that
     from the first save on (none at all for a mark that is read *from_sheet*). What the partner
-    did changes nothing of that: ``finalize_due`` finalizes the response when the time of all its
-    marks is over. The same *key* with the same content is the same mark.
+    did changes nothing of that: ``finalize_due`` does the rest when the time of all marks is
+    over. The same *key* with the same content is the same mark.
 
-    *entered_by* is the person who enters the mark, where that is not the teacher: the
-    audit trail names them, and they may enter no other mark of the response. *known_draft* is
-    the sequence of the newest draft that the page knew, 0 for none: a newer one stays.
+    *entered_by* is who enters the mark, where that is not the teacher; they may enter no other
+    mark of the response. *known_draft* is the newest draft that the page knew: a newer one stays.
 
     Raises NotFound when the teacher does not hold the response, NotAllowed for a person who
     entered or gave another mark of it, BadInput for a mark that does not fit, Conflict when
-    the round is not open (the marks are kept as a draft, unless a file has them), the response
-    has another rubric now, the stored mark cannot be revised now, or the page was older (kept
-    beside the mark, never as a draft; not kept in a closed round).
+    the round is not open (kept as a draft, unless a file has the marks), the response has another
+    rubric now, the mark cannot be revised now, or the page was older (kept beside the mark in an
+    open or paused round).
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
