@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from gradeapp.accounts.models import User
 from questions.models import LabelOpinion, LabelResolution, Question
@@ -17,6 +18,8 @@ from questions.rules.four_tuple import FourTuple, Label, Value
 from questions.rules.label_agreement import LabelAgreement, label_agreement
 
 CHUNK = 500  # SQLite takes a limited number of values in one statement
+# The opinion itself, or the one that an undo gave back.
+_SAID = Coalesce("restores", "pk")
 _EMPTY = Q(ability_branch="", knowledge__isnull=True, difficulty__isnull=True, modal="")
 
 
@@ -39,9 +42,11 @@ def own_opinion(question: Question, user: User) -> LabelOpinion | None:
 
 
 def last_opinion(user: User) -> LabelOpinion | None:
-    """The opinion that *user* gave last and did not undo."""
-    found = counting_opinions().filter(author=user).select_related("question__label", "wrote")
-    return found.order_by("-pk").first()
+    """The opinion that *user* gave last and did not undo; one that an undo gave back is as old
+    as it was.
+    """
+    found = counting_opinions().filter(author=user)
+    return found.select_related("question__label", "wrote").order_by(-_SAID).first()
 
 
 def suggestion_for(question: Question) -> LabelOpinion | None:
@@ -146,11 +151,14 @@ def double_labelled(*, also_seen: bool) -> dict[int, list[Given]]:
 
 
 def _independent_opinions() -> QuerySet[LabelOpinion]:
-    """Of each curator on each item, unless they have taken it back: the last that saw no other."""
+    """Of each curator on each item, unless they have undone it: the last that saw no other."""
+    undo = LabelOpinion.objects.filter(_EMPTY | Q(restores__isnull=False), follows__isnull=False)
+    undone = undo.annotate(of=Coalesce("follows__restores", "follows")).filter(of=OuterRef("said"))
     last = Q(followed_by__isnull=True) | Q(followed_by__seen_suggestion=True)
     alone = LabelOpinion.objects.filter(last, author__isnull=False, seen_suggestion=False)
     standing = counting_opinions().filter(question=OuterRef("question"), author=OuterRef("author"))
-    return alone.exclude(_EMPTY).filter(Exists(standing))
+    alone = alone.exclude(_EMPTY).annotate(said=_SAID)
+    return alone.filter(Exists(standing), ~Exists(undone))
 
 
 def has_differed(question: Question, author: User) -> bool:

@@ -152,9 +152,6 @@ def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
     if last_opinion(acting_user) != opinion:  # another click was quicker
         raise Conflict(_("You have nothing to undo."), code="no_opinion")
     said = opinion.restores or opinion  # where an undo gave it back, what was said at first
-    restored = None
-    if opinion.wrote and said.wrote and question.label_id == opinion.wrote_id:
-        restored = _restore(question, opinion.wrote, said.wrote, acting_user)
     before = said.follows and (said.follows.restores or said.follows)
     labels = as_labels(before) if before else FourTuple()
     LabelOpinion.objects.create(
@@ -165,7 +162,7 @@ def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
         difficulty=labels.difficulty,
         modal=labels.modal,
         seen_suggestion=opinion.seen_suggestion,
-        wrote=restored,
+        wrote=_restore(question, opinion, before),
         follows=opinion,
         restores=before,
     )
@@ -173,14 +170,22 @@ def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
 
 
 def _restore(
-    question: Question, counting: LabelRevision, wrote: LabelRevision, author: User
+    question: Question, undone: LabelOpinion, before: LabelOpinion | None
 ) -> LabelRevision | None:
-    """Set the labels from before *wrote* in place of *counting*, unless that has others by now."""
-    if four_tuple(counting) != four_tuple(wrote):
+    """Set the labels from before *undone* again, unless they changed or were resolved since.
+
+    Returns the row if *before*, the opinion that counts again, had set these labels.
+    """
+    wrote = (undone.restores or undone).wrote
+    resolved = LabelResolution.objects.filter(question=question, last_opinion__gte=undone)
+    if not undone.wrote or not wrote or question.label_id != undone.wrote_id or resolved.exists():
         return None
-    earlier = LabelRevision.objects.filter(question=question, overtaken=False, pk__lt=wrote.pk)
-    before = four_tuple(earlier.order_by("-pk").first())
-    return move_labels(question, counting, before, author=author, reason="")
+    rows = LabelRevision.objects.filter(question=question, overtaken=False, pk__lt=wrote.pk)
+    earlier = rows.order_by("-pk").first()
+    author = undone.author
+    row = move_labels(question, undone.wrote, four_tuple(earlier), author=author, reason="")
+    set_by = LabelOpinion.objects.filter(wrote=earlier, wrote__isnull=False).first()
+    return row if set_by and before and before in (set_by, set_by.restores) else None
 
 
 @transaction.atomic

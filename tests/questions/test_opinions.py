@@ -166,6 +166,56 @@ def test_an_undo_of_all_gives_the_labels_from_before(question: Question, curator
     assert label_history(question).count() == 4
 
 
+def test_an_opinion_that_was_undone_after_all_is_not_independent(
+    question: Question, curator: User, admin: User
+) -> None:
+    second(question, curator, difficulty=3)
+    second(question, admin, difficulty=4)
+    second(question, curator, difficulty=5)
+    for _ in range(2):
+        undo_opinion(acting_user=curator)
+    second(question, curator, difficulty=4)
+    assert agreements() == []
+    assert agreements(also_seen=True)[0].labels[Label.DIFFICULTY].agreed == 1
+
+
+def test_an_undo_leaves_what_others_set_to_the_same(
+    question: Question, curator: User, admin: User
+) -> None:
+    for user, level in ((curator, 3), (admin, 4), (admin, 3)):
+        first(question, user, difficulty=level)
+        question.refresh_from_db()
+    first(question, curator, difficulty=3, modal="image")
+    for _ in range(2):
+        undo_opinion(acting_user=curator)
+    question.refresh_from_db()
+    assert question.label is not None
+    assert (question.label.difficulty, question.label.modal) == (3, "text")
+    assert own_opinion(question, curator) is None
+
+
+def test_an_undo_leaves_labels_that_were_resolved(
+    question: Question, curator: User, admin: User
+) -> None:
+    kept = first(question, curator)
+    last = second(question, admin, difficulty=1)
+    resolve_difference(question, acting_user=admin, reason="so", last=last.pk, chosen=kept)
+    undo_opinion(acting_user=curator)
+    question.refresh_from_db()
+    assert question.label is not None
+    assert question.label.difficulty == 4
+
+
+def test_undos_go_back_in_the_order_of_the_labels(question: Question, curator: User) -> None:
+    other = make_question()
+    for one, level in ((question, 3), (other, 2), (question, 4)):
+        first(one, curator, difficulty=level)
+        one.refresh_from_db()
+    assert [undo_opinion(acting_user=curator).question for _ in range(3)] == [
+        question, other, question
+    ]  # fmt: skip
+
+
 def test_who_agrees_stays_independent(question: Question, curator: User, admin: User) -> None:
     second(question, curator)
     second(question, admin)
