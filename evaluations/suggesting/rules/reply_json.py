@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from gradeapp.common.storable import storable
 from gradeapp.common.strict_json import parse_object, read_array
 
 LONGEST_VALUE = 80
@@ -47,7 +48,11 @@ class Unreadable(ValueError):
     def __init__(self, code: str, **params: str | int) -> None:
         super().__init__(f"{code}: {params}")
         self.code = str(code)
-        self.params = params
+        # A model may name what no database can hold.
+        self.params = {
+            name: storable(value) if isinstance(value, str) else value
+            for name, value in params.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)

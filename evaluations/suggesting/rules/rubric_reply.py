@@ -12,10 +12,17 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    TypeAdapter,
+    ValidationError,
+)
 
 from evaluations.suggesting.rules.reply_json import ReplyFault, Unreadable, one_list
-from gradeapp.common.plain_number import plain
+from gradeapp.common.plain_number import decimal_of, plain
 from gradeapp.common.storable import storable
 from questions.rules.rubric import (
     UNFINISHED,
@@ -30,15 +37,25 @@ from questions.rules.rubric import (
 RUBRIC_READER_VERSION = "rubric-1"
 
 
+def _written_out(number: object) -> object:
+    """Refuse an exponent, by which a short reply is a number of gigabytes."""
+    if isinstance(number, Decimal | str) and decimal_of(str(number)) is None:
+        raise ValueError
+    return number
+
+
+_Number = BeforeValidator(_written_out)
+
+
 class _Point(BaseModel):
     """A scoring point as a model writes it: a number may be a string, its range is not checked."""
 
     model_config = ConfigDict(extra="forbid")
 
     text: Annotated[str, AfterValidator(storable)]
-    points: Decimal
-    sub: int = 1
-    group: int | None = None
+    points: Annotated[Decimal, _Number]
+    sub: Annotated[int, _Number] = 1
+    group: Annotated[int | None, _Number] = None
 
 
 _POINTS = TypeAdapter(list[_Point])

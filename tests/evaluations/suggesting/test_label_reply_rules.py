@@ -88,6 +88,12 @@ REFUSED = [
         {"label": "knowledge", "value": "表格资料"},
     ),
     (
+        "what no database holds",
+        WHOLE.replace("reasoning", "a\\u0000b\\ud800"),
+        "unknown_value",
+        {"label": "ability_branch", "value": "a\ufffdb\ufffd"},
+    ),
+    (
         "two places",
         WHOLE.replace('"logical-judgment"', '["law", "technology"]'),
         "unknown_value",

@@ -40,6 +40,8 @@ REFUSED = [
     ("a key that is not known", WHOLE.replace("text", "txt"), "not_a_point", {"name": "txt"}),
     ("no points", '[{"sub": 1, "text": "all"}]', "not_a_point", {"name": "points"}),
     ("points in words", WHOLE.replace("2.5", '"2分"'), "not_a_point", {"name": "points"}),
+    ("a huge number", WHOLE.replace("2.5", "1E-999999999"), "broken_json", {}),
+    ("a huge text", WHOLE.replace("2.5", '"1E-999999999"'), "not_a_point", {"name": "points"}),
     ("not a point", '[{"sub": 1, "text": "all", "points": 6}, "more"]', "not_a_point", "rubric"),
     ("no text", WHOLE.replace("solves it", " "), "point_without_text", {"point": 2}),
     (
