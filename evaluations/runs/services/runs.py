@@ -217,7 +217,7 @@ def resume_run(
     its place.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
-    if run.status in WORKABLE and waits_for_endpoint(run):
+    if run.status in WORKABLE and waits_for_endpoint(run) and budget is None:
         return run  # the clock was faster
     if not may_resume(run):
         raise Conflict(_("This run is not stopped or paused and cannot be resumed."))

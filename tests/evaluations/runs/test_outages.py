@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.utils import timezone
@@ -13,6 +14,7 @@ from django.utils import timezone
 from evaluations.models import Attempt, Endpoint, Job, Response, Run
 from evaluations.runs.services.generation import look_for_work, work_on_run
 from evaluations.runs.services.runs import pause_run, resume_run, stop_run
+from gradeapp.common.refusals import Conflict
 from tests.evaluations.run_world import planned, scripted_endpoint, worked
 from tests.scripted_server import Fault, ScriptedServer, named_fault
 
@@ -92,6 +94,9 @@ def test_who_resumes_a_run_in_an_outage_tries_one_call(
         sent = len(server.requests)
         run = resume_run(halt(run, acting_user=None), acting_user=None)
         assert run.pause_reason == "broken_replies"
+        assert resume_run(run, acting_user=None) == run, "it goes on already"
+        with pytest.raises(Conflict):  # a budget that would not count
+            resume_run(run, acting_user=None, budget=Decimal(5))
         assert worked(run).status == "paused"
         assert len(server.requests) == sent + 1, "one probe"
     server.endpoint.faults = None
