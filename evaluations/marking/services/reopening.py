@@ -13,7 +13,7 @@ from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.services.finalizing import leave_with_lead
 from evaluations.marking.services.holding import hold_rounds
 from evaluations.marking.services.places import draw_places
-from evaluations.models import BlindAnswer, FinalMarkSource, Mark, Slot
+from evaluations.models import BlindAnswer, Draft, FinalMarkSource, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import FinalRule
 from gradeapp.common.leases import SLOT
@@ -133,8 +133,16 @@ def _void(slots: Sequence[Slot], planned: Mapping[int, int | None], now: datetim
     for teacher, keys in groups.items():
         for some in batches(keys):
             Slot.objects.filter(pk__in=some).update(**void, **free, planned=teacher)
+            _hand_on_drafts(some)
     moved = [Slot(pk=key, order=place) for key, place in places.items()]
     Slot.objects.bulk_update(moved, ["order"], batch_size=BATCH)
+
+
+def _hand_on_drafts(slots: Sequence[int]) -> None:
+    """What teachers had typed for marks that they give again is shown with their next mark."""
+    for draft in Draft.objects.filter(slot__in=slots, teacher=F("slot__planned")):
+        unmoved = Draft.objects.filter(pk=draft.pk, sequence=draft.sequence)
+        unmoved.update(content={**draft.content, "version": 0})
 
 
 def leave_plans(taken: Sequence[int], now: datetime) -> None:

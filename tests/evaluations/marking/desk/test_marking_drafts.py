@@ -23,7 +23,6 @@ from tests.evaluations.marking_world import (
     answers_of,
     give,
     held_slot,
-    marked_again,
     small_round,
     subjective_question,
 )
@@ -271,16 +270,26 @@ def test_a_mark_that_a_lead_enters_leaves_what_its_teacher_typed_at_the_desk(
     assert "typed at the desk" in shown
 
 
-def test_a_draft_of_a_returned_mark_does_not_come_back_with_the_next_one(
-    teacher: User, other_teacher: User
+@pytest.mark.parametrize("to", ["the same", "another"])
+def test_what_was_typed_for_a_returned_mark_is_shown_with_the_next_one(
+    to: str, teacher: User, other_teacher: User
 ) -> None:
-    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
-    give(answer, teacher, ["1", "1", "1"])
-    slot = held_slot(answer, teacher)
-    content = {"comment": "before the return"}
-    save_draft(slot, teacher, sequence=9, content=content, based_on_version=1, now=NOW)
-    marked_again(answer, teacher, ["2", "1", "1"])
-    assert Draft.objects.count() == 0
+    (answer,) = answers_of(made := small_round([teacher, other_teacher], window_minutes=15))
+    slot, client = held_slot(answer, teacher), logged_in(teacher)
+    desk = f"/marking/responses/{answer.public_id}/"
+    client.post(f"{desk}save/", _filled(client.get(desk).text, "1", "saved"))
+    typed = _filled(client.get(f"{desk}?change").text, "2", "typed before the return")
+    client.post(f"{desk}draft/", typed | {"sequence": "1000"})
+    again = teacher if to == "the same" else other_teacher
+    with transaction.atomic():
+        reopen_slots([slot], {slot.pk: again.pk}, now=timezone.now())
+    client = logged_in(again)
+    client.post(f"/marking/rounds/{made.public_id}/next/")
+    shown = client.get(desk).text
+    assert ("typed before the return" in shown) == (again == teacher)
+    client.post(f"{desk}save/", _filled(shown, "3", "at last"))
+    assert Mark.objects.order_by("-version")[0].comment == "at last"
+    assert not Draft.objects.filter(teacher=again).exists()
 
 
 def _filled(page: str, points: str, comment: str) -> dict[str, str]:
