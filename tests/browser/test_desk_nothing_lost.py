@@ -194,16 +194,23 @@ def test_a_draft_counts_after_one_of_a_browser_whose_clock_is_ahead(
     assert Draft.objects.count() == 0, "a save ends the draft of its own page"
 
 
+@pytest.mark.parametrize("under_way", [False, True])
 def test_a_page_that_is_closed_at_once_keeps_its_draft_whatever_the_clock_says(
-    site: Site, made: MarkingRound, teacher: User
+    under_way: bool, site: Site, made: MarkingRound, teacher: User
 ) -> None:
+    """Also where a draft has been sent already and is not answered yet."""
     page = site.open(teacher)
     start(page)
     slot = Slot.objects.get(holder=teacher, answer__alias=alias(page))
     ahead = 4_000_000_000_000  # in the year 2096
     Draft.objects.create(slot=slot, teacher=teacher, sequence=ahead, content={"comment": "older"})
     keys(page, "c")
-    page.keyboard.type("typed last")
+    if under_way:
+        page.route("**/draft/", lambda _route: None, times=1)
+        with page.expect_request("**/draft/"):
+            page.keyboard.type("typed last")
+    else:
+        page.keyboard.type("typed last")
     page.close(run_before_unload=True)
     end = time.monotonic() + 10
     while time.monotonic() < end and Draft.objects.get().content["comment"] == "older":

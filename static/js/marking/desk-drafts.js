@@ -8,7 +8,7 @@ let state = fresh();
 
 function fresh() {
   const sequence = Number(marks()?.dataset.draftSequence ?? 0);
-  return { dirty: false, sequence, timer: 0, failures: 0, renewed: false, sending: null };
+  return { dirty: false, sequence, timer: 0, failures: 0, renewed: false, sending: null, left: 0 };
 }
 
 export function beginDrafts() {
@@ -35,9 +35,12 @@ export function keepAsDraft() {
 // how: "hidden" or "leaving" while the page may end before the answer comes.
 export async function sendDraft(how = "") {
   clearTimeout(state.timer);
-  if (!marks() || !state.dirty) return;
+  // What is under way may be refused for its number, and a page that is left cannot send it again.
+  const again = how === "leaving" && state.sending && state.left !== state.sequence;
+  if (!marks() || !(state.dirty || again)) return;
   const of = state;
   of.sending = send(marks(), how);
+  if (how === "leaving") of.left = of.sequence;
   await of.sending;
   of.sending = null;
 }
