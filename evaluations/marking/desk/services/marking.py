@@ -100,7 +100,7 @@ def save_mark(
         elif earlier is None and not from_sheet and not stale:
             _keep_as_draft(slot, teacher, given, based_on_version, rubric)
     if earlier is None and not stores:
-        raise not_open_for_sheets() if from_sheet else _not_open(answer.round, stale=stale)
+        raise not_open_for_sheets() if from_sheet else _not_open(slot, stale=stale, now=now)
     return _answer(earlier or mark, repeated=earlier is not None)
 
 
@@ -258,9 +258,14 @@ def _window(slot: Slot, current: Mark | None, now: datetime) -> datetime | None:
     return now + timedelta(minutes=minutes) if minutes else None
 
 
-def _not_open(marking_round: MarkingRound, *, stale: bool) -> Conflict:
-    if marking_round.status == RoundStatus.PAUSED:
+def _not_open(slot: Slot, *, stale: bool, now: datetime) -> Conflict:
+    if slot.answer.round.status == RoundStatus.PAUSED:
         sentence = _("The round is paused. Your marks are kept as a draft. Save them later.")
+        if slot.marked and not is_revisable(slot, now):
+            sentence = _(
+                "The round is paused, and the time for changing this mark is over. The saved mark "
+                "counts; your change is kept as a draft. Ask the lead."
+            )
         return Conflict(sentence, code="round_paused")
     sentence = _("The round was closed. Your marks are kept as a draft. Ask the lead.")
     if stale:

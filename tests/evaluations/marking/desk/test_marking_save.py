@@ -14,8 +14,8 @@ from evaluations.marking.desk.services.mark_rows import GivenMark, write_mark
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.services.reopening import reopen_slots
-from evaluations.models import Draft, FinalMark, Mark, PointMark
-from evaluations.models.vocabulary import Flag, SlotKind
+from evaluations.models import Draft, FinalMark, Mark, MarkingRound, PointMark
+from evaluations.models.vocabulary import Flag, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -268,6 +268,18 @@ def test_a_mark_is_not_revised_after_its_window(teacher: User, other_teacher: Us
     with pytest.raises(Conflict) as refused:  # a revision adds no time
         give(answer, teacher, ["3", "3", "6"], based_on_version=2, now=later(15))
     assert refused.value.code == "settled"
+
+
+@pytest.mark.parametrize(("minutes", "told"), [(10, "Save them later"), (30, "Ask the lead")])
+def test_who_changes_a_mark_in_a_pause_is_told_whether_its_time_is_over(
+    minutes: int, told: str, teacher: User, other_teacher: User
+) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    give(answer, teacher, ["1", "1", "1"], now=NOW)
+    MarkingRound.objects.update(status=RoundStatus.PAUSED)
+    with pytest.raises(Conflict, match=told):
+        give(answer, teacher, ["2", "2", "2"], based_on_version=1, now=later(minutes))
+    assert Draft.objects.get().content["version"] == 1
 
 
 def test_a_closed_round_keeps_the_marks_as_a_draft(teacher: User, other_teacher: User) -> None:
