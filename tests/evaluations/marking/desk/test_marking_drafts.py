@@ -288,7 +288,7 @@ def test_what_was_typed_for_a_returned_mark_is_shown_with_the_next_one(
     shown = client.get(desk).text
     assert ("typed before the return" in shown) == (again == teacher)
     client.post(f"{desk}save/", _filled(shown, "3", "at last"))
-    assert Mark.objects.order_by("-version")[0].comment == "at last"
+    assert Mark.objects.latest("pk").comment == "at last"
     assert not Draft.objects.filter(teacher=again).exists()
 
 
