@@ -162,30 +162,37 @@ def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
         difficulty=labels.difficulty,
         modal=labels.modal,
         seen_suggestion=opinion.seen_suggestion,
-        wrote=_restore(question, opinion, before),
+        wrote=_restore(question, opinion),
         follows=opinion,
         restores=before,
     )
     return opinion
 
 
-def _restore(
-    question: Question, undone: LabelOpinion, before: LabelOpinion | None
-) -> LabelRevision | None:
-    """Set the labels from before *undone* again, unless they changed or were resolved since.
-
-    Returns the row if *before*, the opinion that counts again, had set these labels.
-    """
+def _restore(question: Question, undone: LabelOpinion) -> LabelRevision | None:
+    """Set the labels from before *undone* again, unless they changed or were resolved since."""
     wrote = (undone.restores or undone).wrote
     resolved = LabelResolution.objects.filter(question=question, last_opinion__gte=undone)
     if not undone.wrote or not wrote or question.label_id != undone.wrote_id or resolved.exists():
         return None
-    rows = LabelRevision.objects.filter(question=question, overtaken=False, pk__lt=wrote.pk)
-    earlier = rows.order_by("-pk").first()
-    author = undone.author
-    row = move_labels(question, undone.wrote, four_tuple(earlier), author=author, reason="")
-    set_by = LabelOpinion.objects.filter(wrote=earlier, wrote__isnull=False).first()
-    return row if set_by and before and before in (set_by, set_by.restores) else None
+    if undone.restores is not None and not _set_what_it_shows(question, undone):
+        return None
+    before = four_tuple(_row_before(question, wrote))
+    return move_labels(question, undone.wrote, before, author=undone.author, reason="")
+
+
+def _row_before(question: Question, row: LabelRevision) -> LabelRevision | None:
+    rows = LabelRevision.objects.filter(question=question, overtaken=False, pk__lt=row.pk)
+    return rows.order_by("-pk").first()
+
+
+def _set_what_it_shows(question: Question, again: LabelOpinion) -> bool:
+    """Whether the labels that came back with *again*, by an undo, were set by this opinion."""
+    assert again.follows is not None  # the opinion that was undone
+    wrote = (again.follows.restores or again.follows).wrote
+    row = _row_before(question, wrote) if wrote else None
+    set_by = LabelOpinion.objects.filter(wrote=row, wrote__isnull=False).first()
+    return set_by is not None and again.restores in (set_by, set_by.restores)
 
 
 @transaction.atomic
