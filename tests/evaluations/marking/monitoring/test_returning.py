@@ -505,7 +505,9 @@ def test_a_file_of_marks_says_which_count(pool: list[User], lead: User) -> None:
     stale = (1, "yes", "no")
     assert told(one) == [(1, "no", "yes"), stale]
     assert told(other) == [(1, "no", "yes")]
+    give(answer, other, LOW, based_on_version=1)
+    assert told(other) == [(1, "no", "no"), (2, "no", "yes")]
     marked_again(answer, one, MIDDLE)
     assert told(one) == [(1, "no", "no"), stale, (2, "no", "yes")]
     back(made, other, lead)
-    assert told(other) == [(1, "no", "no")]
+    assert told(other) == [(1, "no", "no"), (2, "no", "no")]
