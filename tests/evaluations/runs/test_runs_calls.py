@@ -53,4 +53,7 @@ def test_a_fence_is_made_again_and_never_stands_in_the_answer() -> None:
 def test_a_task_without_a_subject_can_be_asked() -> None:
     question = make_question(make_task())
     question.subject = ""
-    assert "{subject}" not in str(answer_call(question, question.current))
+    asked = {"en": "Answer one examination question.", "zh": "请做一道单项选择题"}
+    for language, words in asked.items():
+        question.current.language = language
+        assert words in str(answer_call(question, question.current)), language

@@ -221,7 +221,8 @@ def _shared_values(text: PromptItem | PromptExample, item: PromptItem) -> dict[s
     options = text.original.get("options") or " ".join(f"({letter}){x}" for letter, x in pairs)
     lines = "\n".join(f"{letter}. {x}" for letter, x in pairs) or text.original.get("options", "")
     asked = "\n\n".join(part for part in (text.passage, text.stem, lines) if part)
-    comma = "、" if item.language is Language.CHINESE else ", "
+    chinese = item.language is Language.CHINESE
+    comma = "、" if chinese else ", "
     return {
         "passage": text.passage,
         "stem": text.stem,
@@ -230,7 +231,7 @@ def _shared_values(text: PromptItem | PromptExample, item: PromptItem) -> dict[s
         "option_lines": lines,
         "letters": comma.join(text.letters),
         "last": text.letters[-1:],
-        "subject": item.subject_name,
+        "subject": item.subject_name or ("" if chinese else "examination"),
     }
 
 
