@@ -93,7 +93,7 @@ def _rate_rows(
     frame: pd.DataFrame, codes: NDArray[np.intp], keys: list[tuple[str, ...]]
 ) -> list[ReportRow]:
     """Return a row for each of *keys*; *codes* tells which of them each row of *frame* is of."""
-    figures, _estimates = rate_figures(frame, codes, len(keys), over_repeats=False)
+    figures, _estimates = rate_figures(frame, codes, len(keys))
     names = ("points", "full", "unscored_units", "exact_n", "exact_sum", "f1_sum")
     sums = {
         name: np.bincount(codes, weights=frame[name].to_numpy(np.float64), minlength=len(keys))

@@ -243,7 +243,7 @@ def _cells(own: pd.DataFrame, by: Sequence[str], kept: Sequence[str], tasks: Tas
         codes, found = np.zeros(len(own), np.intp), [()]
     groups = len(found)
     named = [dict(zip(kept, one, strict=True)) for one in found]
-    rates, estimates = rate_figures(own, codes, groups)
+    rates, estimates = rate_figures(own, codes, groups, over_repeats="question" in kept)
 
     def sums(column: str) -> Floats:
         return np.bincount(codes, own[column].to_numpy(np.float64), groups).astype(np.float64)
@@ -285,7 +285,12 @@ def _people(
     above = ratios(codes, groups, points - share * full, full)
     # If the model has one rate in all questions, the spread of the differences is that of people.
     above = replace(above, variance=np.where(model.variance == 0, 0.0, above.variance))
-    return _Human(ratios(codes, groups, share * full, full).value, model, above)
+    # Where all questions have one rate, the mean is this rate to its last digit.
+    least, most = np.full(groups, np.inf), np.full(groups, -np.inf)
+    np.fmin.at(least, codes, rates)
+    np.fmax.at(most, codes, rates)
+    mean = np.clip(ratios(codes, groups, share * full, full).value, least, most)
+    return _Human(mean, model, above)
 
 
 def _macro(cells: _Cells, has_human: bool, has_top: bool) -> dict[str, Figure]:

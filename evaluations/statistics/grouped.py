@@ -95,7 +95,7 @@ def ratios(codes: Codes, groups: int, points: Floats, full: Floats) -> Ratios:
 
 
 def rate_figures(
-    frame: pd.DataFrame, codes: Codes, groups: int, *, over_repeats: bool = True
+    frame: pd.DataFrame, codes: Codes, groups: int, *, over_repeats: bool = False
 ) -> tuple[list[Figure], Ratios]:
     """Return the scoring rate of each group, with its interval, and the estimates behind it.
 

@@ -87,6 +87,24 @@ def test_a_question_has_its_accuracy_over_repeats() -> None:
     assert bounds(rows["ALL"]["rate"]) == (0.0, 1.0)
 
 
+def test_one_rate_of_people_keeps_its_digits() -> None:
+    made = frame(*(asked(n, 1.0, human=0.73) for n in range(351)))
+    assert by_key(cuts(made, ["modal"]))["text"]["human"].value == 0.73
+
+
+def test_one_question_of_a_kind_says_less_of_it_than_two() -> None:
+    """Questions are the sample of a kind, however often each was asked."""
+    made = frame(
+        asked(1, 3.0, 3.0, n=3, modal="text"), asked(2, 2.0, 3.0, n=3, modal="image"),
+        asked(3, 3.0, 3.0, n=3, modal="table"), asked(4, 3.0, 3.0, n=3, modal="table"),
+    )  # fmt: skip
+    rows = by_key(cuts(made, ["modal"]))
+    for name, questions in (("text", 1), ("table", 2)):
+        wilson = binomtest(questions, questions).proportion_ci(method="wilson")
+        assert bounds(rows[name]["rate"]) == (round(wilson.low, 6), 1.0), name
+    assert bounds(rows["image"]["rate"]) == (None, None)
+
+
 def test_questions_of_one_answer_have_the_interval_of_wilson() -> None:
     made = frame(*(asked(n, float(n < 7)) for n in range(10)))
     wilson = binomtest(7, 10).proportion_ci(method="wilson")
