@@ -313,8 +313,9 @@ def test_a_long_run_leaks_nothing(site: Site) -> None:
     # A process keeps its connections to the endpoint, as many as it has had calls in flight. That
     # is what grows during a run, up to the limit of the endpoint; everything else stays level.
     assert max(one.calls for one in samples) <= 32
+    # A thread that first works late opens a connection to the database, which is three files.
     peaks = [max(one.others for one in part) for part in (early, late)]
-    assert peaks[1] <= peaks[0], peaks
+    assert peaks[1] <= peaks[0] + 2 * 3, peaks
     rate = (late[-1].done - late[0].done) / (late[-1].at - late[0].at)
     print(f"{rate:.0f} items a second on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     assert not FULL or rate >= 50, rate
