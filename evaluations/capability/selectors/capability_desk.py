@@ -217,12 +217,18 @@ def reviewed_answer(item: ReviewItem) -> ReviewedAnswer:
 
 
 def _own_progress(reviewer: User, review: CapabilityReview) -> OwnProgress:
-    """How far *reviewer* is: own judgements, over these and what they hold or are planned for."""
+    """How far *reviewer* is: own judgements, over these and what they hold or are planned for.
+
+    As at the marking desk, what others judged of it counts as left while anything is left.
+    """
     own = Q(holder=reviewer, reviewed=True)
     left = (Q(planned=reviewer) | Q(holder=reviewer)) & Q(reviewed=False)
+    lost = Q(planned=reviewer, reviewed=True) & ~Q(holder=reviewer)
     counts = ReviewSlot.objects.filter(item__review=review).aggregate(
-        done=Count("pk", filter=own), left=Count("pk", filter=left)
+        done=Count("pk", filter=own), left=Count("pk", filter=left), lost=Count("pk", filter=lost)
     )
+    if counts["left"]:
+        counts["left"] += counts["lost"]
     given = CapabilityJudgement.objects.filter(reviewer=reviewer, slot__item__review=review)
     recent = given.order_by("-id").values_list("seconds", "created_at")[:RECENT_MARKS]
     return OwnProgress.of(counts["done"], counts["left"], list(recent))

@@ -10,6 +10,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from evaluations.capability.rules.dimensions import Dimension
+from evaluations.capability.selectors.capability_desk import review_for
 from evaluations.capability.services.capability_judging import last_judged, save_judgement
 from evaluations.capability.services.capability_review import close_review
 from evaluations.capability.services.review_slots import LEASE, claim_next, skip, take
@@ -80,6 +81,18 @@ def test_who_is_through_helps_the_others_but_never_judges_an_answer_twice(
     for _ in range(4):
         judge(claimed(teacher, single), teacher)
     assert ReviewSlot.objects.filter(item__review=single, holder=teacher).count() == 4
+
+
+def test_no_count_tells_that_a_colleague_is_through(teacher: User, other_teacher: User) -> None:
+    review = review_of(wrong_answers(6), [teacher, other_teacher])
+    totals = []
+    for _ in range(5):
+        judge(claimed(teacher, review), teacher)
+        progress = review_for(other_teacher, review).progress
+        totals.append((progress.marked, progress.total))
+    assert totals == [(0, 3)] * 5
+    judge(claimed(teacher, review), teacher)
+    assert review_for(other_teacher, review).progress.total == 0
 
 
 def test_the_database_keeps_a_person_from_both_places(
