@@ -154,8 +154,13 @@ def _asked_for(run: Run, choice: QuestionChoice) -> dict[str, Any]:
 
 
 def _plan_hash(run: Run, asked: QuestionChoice) -> str:
-    """Return what two runs have in common that make the same calls."""
-    same = {**_asked_for(run, asked), "budget": None}
+    """Return what two runs have in common that make the same calls.
+
+    A trial has that of its whole choice: it makes some of the calls, and may go on with the others.
+    A batch asks the same questions as calls one by one.
+    """
+    same = {**_asked_for(run, whole_of(asked)), "budget": None}
+    same.pop("by_batch", None)
     return digest({**same, "purpose": run.purpose, "condition": run.fingerprint})
 
 

@@ -134,7 +134,9 @@ def test_a_trial_goes_on_beside_no_run_of_all_questions(
     client: Client, exam: Dataset, endpoint: Endpoint
 ) -> None:
     trial = start_run(endpoint=endpoint, dataset=exam, acting_user=None, trial=True)
-    whole = twin_of(trial, unless_running=True)
+    with pytest.raises(Conflict, match=f"Run {trial.pk} asks the same"):
+        twin_of(trial, unless_running=True)
+    whole = twin_of(trial)
     worked(trial)
     address = reverse("runs:extend", args=[trial.pk])
     refused = client.post(address)
@@ -153,7 +155,34 @@ def test_no_run_of_all_questions_starts_beside_a_trial_that_went_on(
     extend_run(trial, acting_user=None, unless_running=True)
     with pytest.raises(Conflict, match=f"Run {trial.pk} asks the same"):
         twin_of(trial, unless_running=True)
-    assert twin_of(trial, unless_running=True, trial=True).pk != trial.pk
+    with pytest.raises(Conflict, match=f"Run {trial.pk} asks the same"):
+        twin_of(trial, unless_running=True, trial=True)
+
+
+def test_of_two_trials_one_goes_on_with_all_questions(
+    client: Client, exam: Dataset, endpoint: Endpoint
+) -> None:
+    """The calls that a stopped trial has not made yet are those of the same trial beside it."""
+    trial = start_run(endpoint=endpoint, dataset=exam, acting_user=None, trial=True)
+    stop_run(trial, acting_user=None)
+    other = twin_of(trial, unless_running=True, trial=True)
+    address = reverse("runs:extend", args=[trial.pk])
+    refused = client.post(address)
+    assert refused.status_code == 409
+    assert reverse("runs:run", args=[other.pk]) in refused.text
+    stop_run(other, acting_user=None)
+    assert client.post(address).status_code == 302
+    refused = asked(client, "resume", other)
+    assert (refused.status_code, refused.json()["run"]) == (409, trial.pk)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_run_by_batch_makes_the_same_calls_as_one_that_calls_one_by_one(
+    endpoint: Endpoint, first: bool
+) -> None:
+    run = planned(endpoint, 2, by_batch=first)
+    with pytest.raises(Conflict, match=f"Run {run.pk} asks the same"):
+        twin_of(run, unless_running=True, by_batch=not first)
 
 
 def test_the_command_goes_on_anyway_if_it_is_said(
