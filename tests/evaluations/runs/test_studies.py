@@ -121,6 +121,7 @@ def test_a_study_is_checked_and_started_once(
     exam: Dataset, endpoint: Endpoint, server: ScriptedServer, admin: User
 ) -> None:
     dear = scripted_endpoint(server, name="other", currency="USD")
+    spelled_out = Asking(sampling=Sampling(max_tokens=endpoint.max_tokens))
     good = {
         "name": "One",
         "dataset": exam,
@@ -134,6 +135,7 @@ def test_a_study_is_checked_and_started_once(
         ({"pairs": []}, "at least one"),
         ({"pairs": [(endpoint, COLD), (dear, COLD)]}, "same currency"),
         ({"pairs": [(endpoint, COLD)] * 2}, "the same"),
+        ({"pairs": [(endpoint, Asking()), (endpoint, spelled_out)]}, "the same"),
         ({"pairs": [(endpoint, COLD)] * 61}, "at most 60"),
         ({"budget": Decimal(0)}, "above zero"),
     ):
