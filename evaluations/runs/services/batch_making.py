@@ -152,10 +152,10 @@ def _fill(run: Run, batch: Batch, now: datetime, most_requests: int, most_bytes:
         claims = _claim(run, batch, fits, sizes, now, budget)
         if claims is None:
             return Filled(False, stopped=True)
+        if claims.over_cap:  # asked last: what it kept back had passed the budgets
+            return Filled(False, PauseReason.SPENDING_CAP)
         if claims.over_budget:
             return Filled(False, PauseReason.STUDY_BUDGET if run.study_id else PauseReason.BUDGET)
-        if claims.over_cap:
-            return Filled(False, PauseReason.SPENDING_CAP)
         if not claims.calls:
             continue  # others took these meanwhile; there may be more
         if len(fits) < len(prepared):

@@ -219,13 +219,14 @@ class WorkSession:
         self.in_flight += len(claims.calls)
         self.breaker.sent(one.attempt.pk for one in claims.calls)
         if not self.in_flight and not self.unstored:
-            if claims.over_budget and self.others_call():
+            # The cap is asked last: what it kept back had passed the budgets.
+            if claims.over_cap:
+                again = now + STUDY_WAIT if spending.calls_are_open() else None
+                pause(self.run, PauseReason.SPENDING_CAP, resume_at=again)
+            elif claims.over_budget and self.others_call():
                 time.sleep(OTHERS_WAIT)  # their calls may cost less than is reserved for them
             elif claims.over_budget:
                 self.pause_for_budget(now)
-            elif claims.over_cap:
-                again = now + STUDY_WAIT if spending.calls_are_open() else None
-                pause(self.run, PauseReason.SPENDING_CAP, resume_at=again)
         return [one.request for one in claims.calls]
 
     def prepare(self, n: int, now: datetime) -> None:

@@ -28,6 +28,7 @@ from gradeapp.common.database_clock import database_now
 from gradeapp.common.exact_money import amount_of, exact_sum
 from gradeapp.common.refusals import BadInput, Conflict, OtherRequest
 from tests.evaluations.run_world import planned, scripted_endpoint, worked
+from tests.evaluations.runs.batch_world import look
 from tests.scripted_server import Fault, ScriptedServer
 
 
@@ -243,6 +244,23 @@ def test_a_cap_holds_for_all_runs_and_says_so(
     assert (cny.currency, cny.total - cny.month, jpy.currency) == ("CNY", 1, "JPY")
     with pytest.raises(BadInput):
         spending.save_cap(currency="CNY", per_month=Decimal(-1), in_total=None, acting_user=admin)
+
+
+@pytest.mark.parametrize("how", ["live", "batch"])
+def test_a_cap_is_the_reason_also_where_a_budget_is_nearer_its_end(
+    priced: Endpoint, admin: User, how: str
+) -> None:
+    """The cap is below one call, the budget below the calls that go out together."""
+    priced.max_in_flight = 8
+    priced.save()
+    cap = {"per_month": Decimal("0.0001"), "in_total": None}
+    spending.save_cap(currency="CNY", **cap, acting_user=admin)
+    run = planned(priced, 12, budget=Decimal("0.003"), batch_api=how == "batch")
+    run = look(run) if how == "batch" else worked(run)
+    assert (run.status, run.pause_reason) == ("paused", "spending_cap")
+    assert run.committed == 0
+    SpendingCap.objects.update(per_month=Decimal(1))
+    assert resume_run(run, acting_user=admin).status == "queued"
 
 
 @pytest.mark.parametrize(
