@@ -43,7 +43,7 @@ from evaluations.runs.services.batch_making import (
     open_attempts,
 )
 from evaluations.runs.services.batch_reports import MOST_PROBLEMS, BatchReport, record_read
-from evaluations.runs.services.call_results import store_each
+from evaluations.runs.services.call_results import OPEN, store_each
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.job_queue import SHOWN
 from evaluations.runs.services.processing import process
@@ -119,12 +119,12 @@ def store_lines(
 ) -> None:
     """Store the replies in *lines* as live replies are stored, scored and paid.
 
-    What was stored before stays. Lines that cannot be used are named in *report*. *mask* masks the
-    key of the endpoint that sent them.
+    What was stored before stays, but an answer takes the place of an error. Lines that cannot be
+    used are named in *report*. *mask* masks the key of the endpoint that sent them.
     """
     now, unreadable = database_now(), 0
     waiting: list[CallResult] = []
-    seen: set[str] = set()
+    seen: dict[str, bool] = {}  # whether the line was an answer
     for line in read_lines(lines, now, mask):
         if isinstance(line, BadLine):
             unreadable += 1
@@ -138,12 +138,12 @@ def store_lines(
         key = key_in(line.custom_id, run.public_id)
         if key is None:
             report.name_unknown([line.custom_id[:80]])
-        elif key in seen:
+        elif key in seen and seen[key] >= line.is_answer:
             report.same += 1
             words = _("“%(id)s” stands twice; the first reply counts.")
             report.problem(words % {"id": line.custom_id[:80]})
         else:
-            seen.add(key)
+            seen[key] = line.is_answer
             report.completed += line.is_answer
             waiting.append(CallResult(key, line.result, 0.0))
             if len(waiting) >= TOGETHER:
@@ -160,7 +160,7 @@ def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
     results: dict[int, CallResult] = {}
     for key, one in zip(keys, given, strict=True):
         if key in hashes and fits(one.key, hashes[key]):
-            results[key] = one
+            results[key] = one  # an answer that follows an error counts
         else:
             report.name_unknown([custom_id(run.public_id, one.key)])
     if not results:
@@ -171,8 +171,10 @@ def _store(run: Run, given: Sequence[CallResult], report: BatchReport) -> None:
         # The same file may come several times at once: the first one alone stores and counts it.
         list(locked(Job.objects.filter(attempts__in=list(results), run=run)).values_list("pk"))
         owners = dict(found.values_list("pk", "job__lease_owner"))
-        open_ones = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
-        open_keys = set(found.filter(status__in=open_ones).values_list("pk", flat=True))
+        open_keys = set(found.filter(status__in=OPEN).values_list("pk", flat=True))
+        replies = [key for key, one in results.items() if one.reply is not None]
+        refused = found.filter(pk__in=replies, status=AttemptStatus.ERROR)
+        open_keys |= set(refused.values_list("pk", flat=True))
         answered = found.filter(status=AttemptStatus.ANSWERED).values_list("pk", flat=True)
         same = set(answered)
         # A job that was sent again is in another batch by now.

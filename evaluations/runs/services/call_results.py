@@ -68,7 +68,8 @@ OPEN = (AttemptStatus.SENT, AttemptStatus.UNKNOWN)
 class Stored:
     """What was stored of a batch.
 
-    ``costs`` has for each call the reserved amount and the amount that the budget has to bear,
+    ``costs`` has for each call the amount that was reserved until now, and the amount that the
+    budget has to bear,
     ``failed`` each failure and when its call was sent.
     """
 
@@ -96,7 +97,8 @@ def store_results(
 ) -> Stored:
     """Store a batch, all or nothing; a result that is already stored changes nothing.
 
-    One whose key is of another request (``call_keys``) is not stored.
+    One whose key is of another request (``call_keys``) is not stored. A reply takes the place of a
+    failure, also of one that said that the request was not begun.
     A call whose answer is unknown costs its whole reservation. *breaker* is told what came back; a
     failure while it is open counts against no job.
     """
@@ -107,19 +109,24 @@ def store_results(
     locked = Job.objects.filter(attempts__in=keys).select_for_update(of=("self",)).order_by("pk")
     jobs = {job.pk: job for job in locked}
     runs = Run.objects.select_related("judge").in_bulk({job.run_id for job in jobs.values()})
-    attempts = Attempt.objects.filter(status__in=OPEN).in_bulk(keys)
+    attempts = Attempt.objects.exclude(status=AttemptStatus.ANSWERED).in_bulk(keys)
     # A spool may hold a result twice; one statement cannot store it so.
     single: dict[int, CallResult] = {}
     for key, result in zip(keys, results, strict=True):
-        if key in attempts and fits(result.key, attempts[key].request_hash):
+        attempt = attempts.get(key)
+        if attempt is None or not fits(result.key, attempt.request_hash):
+            continue
+        # A reply is paid, whatever was said of its request before.
+        if attempt.status in OPEN or result.reply is not None:
             single.setdefault(key, result)
     fresh = [(one, attempts[key]) for key, one in single.items()]
     for result, attempt in fresh:
         attempt.job = jobs[attempt.job_id]
         attempt.job.run = runs[attempt.job.run_id]
+        held = attempt.reserved if attempt.status in OPEN else attempt.cost
         _set_result(attempt, result, now)
         unknown = attempt.status == AttemptStatus.UNKNOWN
-        stored.costs.append((attempt.reserved, attempt.reserved if unknown else attempt.cost))
+        stored.costs.append((held, attempt.reserved if unknown else attempt.cost))
     _commit_to_studies(fresh, stored)
     _commit_to_spending(fresh, stored)
     _tell(breaker, fresh, now)

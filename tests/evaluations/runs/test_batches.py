@@ -13,10 +13,18 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluations.conditions import Asking, PromptSetting
-from evaluations.models import Attempt, Batch, Endpoint, Job, ObjectiveScore, Response
+from evaluations.models import (
+    Attempt,
+    Batch,
+    Endpoint,
+    Job,
+    ObjectiveScore,
+    Response,
+    Spending,
+)
 from evaluations.models.vocabulary import AttemptStatus, BatchState, JobStatus, RunStatus
 from evaluations.runs.selectors.runs import money
-from evaluations.runs.services import batch_making
+from evaluations.runs.services import batch_making, batches
 from evaluations.runs.services.batch_making import make_batches, owner_of
 from evaluations.runs.services.batches import (
     give_up,
@@ -158,6 +166,31 @@ def test_each_bad_line_has_a_sentence_and_loses_nothing(endpoint: Endpoint) -> N
         read_replies(run, [answered({**left, "custom_id": "x"})], acting_user=None)
 
 
+@pytest.mark.parametrize("how", ["one file", "in pieces", "two files"])
+def test_an_answer_counts_though_an_error_of_its_request_came_first(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """An endpoint that lists a request as expired, and as answered further down, bills it."""
+    run = by_batch(endpoint, 3)
+    (batch,) = make_batches(run, acting_user=None)
+    requests = requests_of(batch)
+    expired = {"error": {"code": "batch_expired", "message": "late"}}
+    errors = [line_of(one["custom_id"], **expired) for one in requests]
+    replies = [answered(one) for one in requests]
+    if how == "in pieces":
+        monkeypatch.setattr(batches, "TOGETHER", 2)
+    for file in [errors, replies] if how == "two files" else [errors + replies]:
+        report = read_replies(run, file, acting_user=None)
+    assert (report.answered, report.same, report.ended) == (3, 0, 0)
+    run.refresh_from_db()
+    assert (run.status, Response.objects.filter(run=run).count()) == ("finished", 3)
+    # 100 × 1000 + 10 × 2000 per million, halved, three times.
+    assert money(run).spent == money(run).exposed == run.committed * Spending.UNIT
+    assert money(run).spent == Decimal("0.18")
+    again = read_replies(run, errors + replies, acting_user=None)
+    assert (again.answered, again.failed, Response.objects.count()) == (0, 0, 3)
+
+
 def test_hostile_lines_break_neither_the_upload_nor_the_page(
     endpoint: Endpoint, admin: User
 ) -> None:
@@ -235,14 +268,19 @@ def test_a_file_that_was_taken_may_be_billed(endpoint: Endpoint, admin: User) ->
     assert money(run).exposed == reserved > 0
     report = read_replies(run, [answered(one) for one in requests], acting_user=None)
     assert (report.answered, report.same, report.ended) == (2, 0, 0)
-    # What nobody took costs nothing, and a reply to it is no reply that was stored before.
+    # What nobody took costs nothing, until a reply says that somebody sent it.
     (other,) = make_batches(by_batch(endpoint, 1), acting_user=admin)
     lines = [answered(one) for one in requests_of(other)]
     give_up(other, "Discarded.", BatchState.DISCARDED, acting_user=admin)
     assert not money(other.run).exposed
-    report = read_replies(other.run, lines, acting_user=None)
+    ids = [json.loads(line)["custom_id"] for line in lines]
+    late = [line_of(one, error={"code": "batch_expired", "message": "late"}) for one in ids]
+    report = read_replies(other.run, late, acting_user=None)
     assert (report.answered, report.same, report.ended) == (0, 0, len(lines))
     assert "has ended without a reply" in report.problems[0]
+    report = read_replies(other.run, lines, acting_user=None)
+    assert (report.answered, report.same, report.ended) == (len(lines), 0, 0)
+    assert money(other.run).exposed == money(other.run).spent > 0
 
 
 def test_what_still_waits_in_a_finished_run_is_shown_with_its_cost(
