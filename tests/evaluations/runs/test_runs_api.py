@@ -82,7 +82,8 @@ def test_the_estimate_stands_beside_what_was_spent(
     assert f"2 calls, about {estimate(**asked).answering.tokens:,} tokens: expected" in said.err
     assert shown in said.err
     # A trial that goes on expects as much as all of it.
-    trial = post(admin, RUNS, endpoint="scripted", dataset="exam", choice={"trial": 1})
+    beside = {"choice": {"trial": 1}, "start_anyway": True}
+    trial = post(admin, RUNS, endpoint="scripted", dataset="exam", **beside)
     run = Run.objects.get(pk=trial.json()["id"])
     assert run.expected_cost is not None
     Run.objects.filter(pk=run.pk).update(status="stopped")
