@@ -17,7 +17,7 @@ from random import Random
 from django.db import DataError, transaction
 from django.db.models import F
 
-from evaluations.llm.breaker import Breaker
+from evaluations.llm.breaker import OF_THE_CALL, Breaker
 from evaluations.llm.budget import most_counted
 from evaluations.llm.client import (
     KEPT_BODY,
@@ -177,7 +177,7 @@ def _tell(breaker: Breaker, fresh: Sequence[tuple[CallResult, Attempt]], now: da
     """Tell *breaker* what came back, and mark the attempts that failed during an outage."""
     seconds = now.timestamp()
     for result, attempt in fresh:
-        if result.failure is None:
+        if result.failure is None or _refused_again(attempt, result.failure):
             breaker.answered(attempt.pk, seconds)
         else:
             prompt = attempt.request_hash
@@ -185,6 +185,22 @@ def _tell(breaker: Breaker, fresh: Sequence[tuple[CallResult, Attempt]], now: da
     if breaker.is_open:
         for _result, attempt in fresh:
             attempt.during_outage = attempt.pk in breaker.failures
+
+
+def _refused_again(attempt: Attempt, failure: ChatFailure) -> bool:
+    """Return whether this prompt alone is refused: it was before, and others were answered since.
+
+    Only a call that was sent after the first refusal counts: one that was in flight when an outage
+    began may be answered later than the outage refused its first call.
+    """
+    if failure.kind not in OF_THE_CALL:
+        return False
+    before = Attempt.objects.filter(
+        job=attempt.job_id, request_hash=attempt.request_hash, error=failure.kind
+    ).exclude(pk=attempt.pk)
+    first = before.order_by("number").values_list("finished_at", flat=True).first()
+    answered = Attempt.objects.filter(job__run=attempt.job.run_id, status=AttemptStatus.ANSWERED)
+    return first is not None and answered.filter(sent_at__gt=first).exists()
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from evaluations.models import Attempt, Endpoint, Job, Response, Run
 from evaluations.runs.services.generation import look_for_work, work_on_run
-from evaluations.runs.services.runs import pause_run, resume_run, stop_run
+from evaluations.runs.services.runs import pause_run, resume_run, retry_failed, stop_run
 from gradeapp.common.refusals import Conflict
 from tests.evaluations.run_world import planned, scripted_endpoint, worked
 from tests.scripted_server import Fault, ScriptedServer, named_fault
@@ -133,3 +133,30 @@ def test_rejected_steps_are_asked_again_after_the_outage(
     assert (run.status, run.pause_reason) == ("paused", "rejected")
     assert jobs(run) == {"pending": 6}
     assert set(Job.objects.values_list("attempts_made", flat=True)) == {0}
+
+
+def test_prompts_that_alone_are_refused_hold_up_no_others(
+    server: ScriptedServer, endpoint: Endpoint
+) -> None:
+    """Eight refused ones come first: they look like an outage until another one is answered."""
+    refused: set[str] = set()
+
+    def fault(prompt: str) -> Fault | None:
+        if len(refused) < IN_FLIGHT:
+            refused.add(prompt)
+        return replace(named_fault("bad_request"), delay=0.0) if prompt in refused else None
+
+    server.endpoint.faults = fault
+    run = worked(planned(endpoint, ITEMS))
+    assert (run.status, run.pause_reason) == ("finished", "")
+    assert jobs(run) == {"done": ITEMS - IN_FLIGHT, "failed": IN_FLIGHT}
+    asked = Counter(request.body for request in server.requests)
+    assert max(asked.values()) <= 3
+    sent = len(server.requests)
+    assert retry_failed(run, acting_user=None) == IN_FLIGHT
+    run = worked(run)
+    assert (run.status, jobs(run)["failed"]) == ("finished", IN_FLIGHT), "no outage"
+    assert len(server.requests) == sent + IN_FLIGHT, "each is asked once more"
+    retry_failed(run, acting_user=None)
+    server.endpoint.faults = None
+    assert jobs(worked(run)) == {"done": ITEMS}
