@@ -18,7 +18,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from evaluations.facts.looks import record_calls, record_figures
 from evaluations.models import Job, Run
-from evaluations.models.vocabulary import PauseReason, RunPurpose
+from evaluations.models.vocabulary import PauseReason, RunPurpose, RunStatus
 from evaluations.runs.forms.runs import BudgetForm, RunPageFilter
 from evaluations.runs.kinds import kind_of, panels_of
 from evaluations.runs.selectors import runs as reading
@@ -209,7 +209,14 @@ def retry(request: MemberRequest, pk: int) -> HttpResponse:
     once = "anyway" not in request.POST
     n = services.retry_failed(run, acting_user=request.user, unless_running=once)
     transaction.on_commit(partial(ask_for_work, pk))
-    tried = ngettext("Retrying %(n)d call.", "Retrying %(n)d calls.", n)
+    if get_run(pk).status in (RunStatus.PAUSED, RunStatus.STOPPING, RunStatus.STOPPED):
+        tried = ngettext(
+            "%(n)d call is tried again when the run goes on.",
+            "%(n)d calls are tried again when the run goes on.",
+            n,
+        )
+    else:
+        tried = ngettext("Retrying %(n)d call.", "Retrying %(n)d calls.", n)
     messages.success(request, tried % {"n": n})
     return redirect("runs:run", pk)
 

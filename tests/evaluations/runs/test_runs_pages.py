@@ -220,6 +220,19 @@ def test_stop_resume_retry(admin: User, run: Run) -> None:
     assert not run.jobs.filter(status="failed").exists()
 
 
+@pytest.mark.parametrize("status", ["paused", "stopped", "queued"])
+def test_a_retry_says_when_it_begins(admin: User, run: Run, status: str) -> None:
+    Run.objects.filter(pk=run.pk).update(status=status)
+    run.jobs.filter(pk=run.jobs.first().pk).update(status="failed")
+    address = reverse("runs:retry", args=[run.pk])
+    text = logged_in(admin).post(address, follow=True).text
+    waits = status != "queued"
+    assert ("1 call is tried again when the run goes on." in text) is waits
+    assert ("Retrying 1 call." in text) is not waits
+    run.refresh_from_db()
+    assert run.status == status
+
+
 @pytest.mark.parametrize(("name", "words"), [("resume", "not stopped"), ("retry", "no failed")])
 def test_what_makes_no_sense_is_a_conflict(admin: User, run: Run, name: str, words: str) -> None:
     response = post(admin, name, run.pk)
