@@ -247,6 +247,64 @@ def test_a_check_at_hand_is_given_again_when_its_first_is_returned(
     assert own_progress(teacher, made, later(15)).total == before - to_others
 
 
+@pytest.mark.parametrize("then", ["puts all aside", "marks the first alone", "marks all"])
+@pytest.mark.parametrize(
+    ("shown", "event"),
+    [
+        ("put aside", "first to the same"),
+        ("put aside", "first to others"),
+        ("marked", "all to the same"),
+        ("at hand", "new rubric"),
+    ],
+)
+def test_a_check_that_was_shown_comes_again_where_a_response_would(
+    shown: str, event: str, then: str, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Whatever becomes of its first: with the mark of that alone returned, it stayed away."""
+    question = subjective_question()
+    made = small_round([teacher, other_teacher], 30, scheme=Scheme.SINGLE, question=question)
+    make_rubric(question, (("all of it", "12"),))
+    own = list(Slot.objects.filter(planned=teacher, answer__round=made).order_by("order"))
+    first, check = own[0], own[11]
+    worlds = []
+    for is_check in (False, True):
+        before = transaction.savepoint()
+        if is_check:
+            assert repeat_of(made, teacher, 0, 11) == check
+        for _slot in own[:11]:
+            give(claimed(teacher, made).answer, teacher, ["1", "1", "1"])
+        assert claimed(teacher, made) == check
+        if shown == "put aside":
+            assert skip(check, teacher, now=later(1))
+        elif shown == "marked":
+            give(check.answer, teacher, ["1", "1", "1"])
+        if event == "new rubric":
+            scope = RemarkScope.ALL
+            use_new_rubric(made, question, scope=scope, acting_user=lead, now=later(2))
+        else:
+            every = event == "all to the same"
+            choice = (
+                ReturnChoice(since=NOW) if every else ReturnChoice(aliases=[first.answer.alias])
+            )
+            others = event == "first to others"
+            return_marks(made, teacher, choice, to_others=others, acting_user=lead, now=later(2))
+        came: list[object] = []
+        for minute in range(3, 23):
+            slot = claimed(teacher, made, later(minute))
+            came.append((slot.pk, own_progress(teacher, made, later(minute)).total))
+            if slot.planned != teacher:
+                break
+            if then == "marks all" or (then == "marks the first alone" and slot == first):
+                points = ["1"] if event == "new rubric" else ["1", "1", "1"]
+                give(slot.answer, teacher, points, now=later(minute))
+            else:
+                assert skip(slot, teacher, now=later(minute))
+        assert check.pk in [pk for pk, _total in came]
+        worlds.append(came)
+        transaction.savepoint_rollback(before)
+    assert worlds[0] == worlds[1]
+
+
 def test_what_comes_after_helping_out_has_begun_is_no_check(
     teacher: User, other_teacher: User, third_teacher: User
 ) -> None:

@@ -81,6 +81,10 @@ _REPEATED = f"""slot.answer_id IN (SELECT answer.id FROM evaluations_blindanswer
         WHERE mark.teacher_id = %(teacher)s AND NOT mark.stale
         ORDER BY mark.id DESC LIMIT {LAST_VERSIONS}) AS last
         WHERE last.version = last.void_version + 1 ORDER BY last.id DESC LIMIT {LEAST_GAP - 1}))"""
+# A check that the teacher has or had at hand comes again in any case (``queue.was_shown``).
+_SHOWN = """(COALESCE(slot.holder_id = %(teacher)s, FALSE) OR slot.void_version > 0 OR EXISTS (
+    SELECT 1 FROM evaluations_helpoffer AS offer
+    WHERE offer.answer_id = slot.answer_id AND offer.teacher_id = %(teacher)s))"""
 # Another slot has the same place: by its key, what was opened last would come last.
 _SAME_PLACE = """EXISTS (SELECT 1 FROM evaluations_slot AS beside
     JOIN evaluations_blindanswer AS own ON own.id = beside.answer_id
@@ -96,7 +100,7 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
     AND (slot.holder_id IS NULL OR slot.lease_until <= %(now)s OR ({_HELD}))
     AND (slot.kind IN ('first', 'second', 'third')
         OR (slot.planned_id = %(teacher)s AND (slot.kind = 'seed' OR (slot.kind = 'repeat'
-            AND (slot.holder_id = %(teacher)s OR {_REPEATED})))))
+            AND ({_SHOWN} OR {_REPEATED})))))
     AND (slot.holder_id = %(teacher)s OR NOT {_SAME_PLACE})
     AND EXISTS (SELECT 1 FROM evaluations_markinground AS round
         JOIN evaluations_roundteacher AS pool ON pool.round_id = round.id
@@ -105,10 +109,10 @@ _CLAIM = f"""UPDATE evaluations_slot AS slot
     RETURNING id"""
 
 # Whether a slot may still come to the teacher, an intra-rater check while its first response may or
-# while they have it at hand.
+# where they were shown it.
 # What helpers passed is lost, as what they take.
 _MAY_COME = f"""(NOT {_TAKEN.format(slot="slot")} AND NOT {_PASSED}
-    AND (slot.kind <> 'repeat' OR COALESCE(slot.holder_id = %(teacher)s, FALSE) OR EXISTS (
+    AND (slot.kind <> 'repeat' OR {_SHOWN} OR EXISTS (
         SELECT 1 FROM evaluations_slot AS first WHERE first.answer_id = slot.repeat_of_id
         AND (first.holder_id = %(teacher)s
             OR (first.planned_id = %(teacher)s AND NOT {_TAKEN.format(slot="first")})))))"""
@@ -250,10 +254,11 @@ def claim_own(
 def own_counts(teacher: int, now: datetime) -> dict[int, tuple[int, int]]:
     """By round, how many slots the teacher marked, and how many are planned for or held by them.
 
-    An intra-rater check counts while its first response may still come to the teacher. What others
-    took of what was planned for the teacher counts as left as long as something planned is:
-    they do so when they have marked all of their own, which a smaller number would tell. All
-    rounds are read at once: asked for one, the database would read the whole round.
+    An intra-rater check counts while its first response may still come to the teacher, and where
+    they were shown it. What others took of what was planned for the teacher counts as left as long
+    as something planned is: they do so when they have marked all of their own, which a smaller
+    number would tell. All rounds are read at once: asked for one, the database would read the whole
+    round.
     """
     rows = _rows(_COUNTS, {"teacher": teacher, "now": _stored(now)})
     return {key: (done, left + (lost if own else 0)) for key, done, left, lost, own in rows}

@@ -203,7 +203,7 @@ def own_progress(
 ) -> OwnProgress:
     """How far *teacher* is: own marks, over these and what they hold or are planned for.
 
-    An intra-rater check counts while its first may still come to them, as any response would.
+    An intra-rater check counts while its first may still come to them, or if they were shown it.
     """
     counts = sql.own_counts(teacher.pk, now or timezone.now())
     done, left = counts.get(marking_round.pk, (0, 0))

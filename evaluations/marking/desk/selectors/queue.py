@@ -81,13 +81,19 @@ def going(now: datetime) -> Q:
 def repeats_open(teacher: User | int) -> Q:
     """Whatever is no intra-rater check, and those whose first response *teacher* has marked.
 
-    What they have at hand stays there when the mark of its first is returned.
+    What they were shown comes again whatever becomes of its first, as any response does.
     """
     first = Slot.objects.filter(
         answer=OuterRef("answer__repeat_of"), holder=teacher, marked=True
     ).exclude(kind=SlotKind.ARBITRATION)
+    return ~Q(kind=SlotKind.REPEAT) | was_shown(teacher) | Q(Exists(first))
+
+
+def was_shown(teacher: User | int) -> Q:
+    """Checks of *teacher* that they have or had at hand: marked, put aside or taken from them."""
     at_hand = Q(holder=teacher, holder__isnull=False)
-    return ~Q(kind=SlotKind.REPEAT) | at_hand | Q(Exists(first))
+    shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher)
+    return at_hand | Q(void_version__gt=0) | Q(Exists(shown))
 
 
 def to_be_passed(

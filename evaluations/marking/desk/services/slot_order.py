@@ -19,6 +19,7 @@ from evaluations.marking.desk.selectors.queue import (
     put_aside,
     slots_open_to,
     to_be_passed,
+    was_shown,
 )
 from evaluations.marking.desk.sql import LAST_VERSIONS, NO_PLACE
 from evaluations.marking.rules.seed_answers import LEAST_GAP
@@ -265,7 +266,7 @@ def _questions(marking_round: int, created_at: datetime) -> tuple[int, ...]:
 def too_soon(teacher: User) -> Q:
     """Intra-rater checks whose first response is among the last that *teacher* marked.
 
-    Not those that they were shown: what was put aside or returned comes as everything else does.
+    Not those that they were shown: such a one comes as everything else does.
 
     Revisions do not count; of a teacher who revised more than fifty times in a row,
     fewer responses are known.
@@ -273,5 +274,5 @@ def too_soon(teacher: User) -> Q:
     own = Mark.objects.filter(teacher=teacher, stale=False).order_by("-id")
     rows = own.values_list("slot__answer", "version", "slot__void_version")[:LAST_VERSIONS]
     first = [answer for answer, version, void in rows if version == void + 1]
-    new = Q(kind=SlotKind.REPEAT, void_version=0, skipped_at=None)
-    return new & Q(answer__repeat_of__in=first[: LEAST_GAP - 1])
+    of_these = Q(kind=SlotKind.REPEAT, answer__repeat_of__in=first[: LEAST_GAP - 1])
+    return of_these & ~was_shown(teacher)

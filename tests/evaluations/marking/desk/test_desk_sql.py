@@ -10,7 +10,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, Model, OuterRef, Q
 
-from evaluations.marking.desk.selectors.queue import passed
+from evaluations.marking.desk.selectors.queue import passed, was_shown
 from evaluations.marking.desk.services.slot_order import own_slots
 from evaluations.marking.desk.sql import (
     claim_own,
@@ -25,9 +25,11 @@ from evaluations.marking.desk.sql import (
     whole_slot,
 )
 from evaluations.marking.rules.seed_answers import LEAST_GAP
+from evaluations.marking.services.showing import note_shown
 from evaluations.models import (
     BlindAnswer,
     Draft,
+    HelpOffer,
     Mark,
     MarkingRound,
     MarkingSheet,
@@ -66,6 +68,9 @@ def shake(made: MarkingRound, people: list[User], random: Random) -> None:
                 slot.save()
         except IntegrityError:  # a second role on one response
             continue
+        if slot.planned and random.random() < 0.3:
+            offer = {"helping": random.random() < 0.3, "extra": False, "at": NOW}
+            HelpOffer.objects.update_or_create(offer, answer=slot.answer, teacher=slot.planned)
     if random.random() < 0.1:
         RoundTeacher.objects.filter(round=made, teacher=people[0]).update(paused=True)
     if random.random() < 0.1:
@@ -115,9 +120,7 @@ def counts_by_orm(teacher: User) -> dict[int, tuple[int, int]]:
     first = Slot.objects.filter(answer=OuterRef("answer__repeat_of"))
     comes = first.filter(Q(holder=teacher) | (Q(planned=teacher) & ~taken))
     may_come = (
-        ~taken
-        & ~passed(NOW)
-        & (~Q(kind=SlotKind.REPEAT) | Q(holder=teacher, holder__isnull=False) | Exists(comes))
+        ~taken & ~passed(NOW) & (~Q(kind=SlotKind.REPEAT) | was_shown(teacher) | Exists(comes))
     )
     own = Slot.objects.filter(Q(holder=teacher) | Q(planned=teacher))
     left = Q(may_come, marked=False)
@@ -185,8 +188,10 @@ def test_an_intra_rater_check_is_claimed_after_enough_other_marks(
     for number, slot in enumerate([first, *others[: LEAST_GAP - 1]]):
         with transaction.atomic():
             key = claim_own(teacher.pk, made.pk, until=later(30), now=NOW)
+            note_shown([(repeat, teacher.pk)], NOW)
+            once_shown = claim_own(teacher.pk, made.pk, until=later(30), now=NOW)
             transaction.set_rollback(True)
-        assert key is None, number  # it comes first, and too soon
+        assert (key, once_shown) == (None, repeat.pk), number  # it comes first, and too soon
         Slot.objects.filter(pk=slot.pk).update(holder=teacher, marked=True)
         Mark.objects.create(slot=slot, teacher=teacher, version=1, key=uuid4(), total=1, full=6)
     assert claim_own(teacher.pk, made.pk, until=later(30), now=NOW) == repeat.pk
