@@ -190,19 +190,14 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
 
     Who could give it has left the round: a third mark where all others were shown the response, a
     planned one where all others have a role on it or lost it. A third mark waits for nobody who
-    may not mark any more; for a planned one that teacher has to be taken out of the round.
+    may not mark any more; for a planned one that teacher has to be taken out of the round. Where
+    somebody can give the planned mark now, as one who was added, the decision is withdrawn again.
     """
     if not marking_round.pool.filter(_gone()).exists():
         return
-    left = marking_round.pool.filter(left_at__isnull=False).values("teacher")
+    _ask_teachers_again(marking_round)
     gone = marking_round.pool.filter(_gone()).values("teacher")
-    not_final = Slot.objects.filter(
-        answer__round=marking_round, answer__final=None, marked=False
-    ).order_by("answer")
-    open_slots = not_final.filter(
-        Q(planned=None) | Q(planned__in=left),
-        Q(holder=None) | Q(holder__in=left),  # a claim may have met the leaving
-    )
+    not_final = _not_final(marking_round)
     revisable = Slot.objects.filter(answer=OuterRef("answer"), revisable_until__gt=now)
     thirds = not_final.filter(
         Q(planned=None) | Q(planned__in=gone),
@@ -213,13 +208,39 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
     for key in thirds.values_list("answer", flat=True):
         with _locked_alone(key) as answer:
             finalize(answer, now=now)
-    stuck = open_slots.filter(
-        ~_somebody_for_it(helping=False), ~Exists(revisable), kind__in=PLANNED
-    )
+    stuck = _without_anybody(marking_round).filter(~Exists(revisable))
     for key in stuck.values_list("answer", flat=True).distinct():
         with _locked_alone(key) as answer:
             if answer.final_id is None and stuck.filter(answer=key).exists():
                 _open(answer, SlotKind.ARBITRATION)
+
+
+def _ask_teachers_again(marking_round: MarkingRound) -> None:
+    """Withdraw decisions that wait for planned marks which teachers of the round can give."""
+    planned = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, marked=False)
+    stuck = _without_anybody(marking_round).filter(answer=OuterRef("answer"))
+    waiting = _not_final(marking_round).filter(
+        Exists(planned), ~Exists(stuck), kind=SlotKind.ARBITRATION, void_version=0
+    )
+    for key in waiting.values_list("answer", flat=True):
+        with _locked_alone(key):
+            waiting.filter(answer=key).delete()
+
+
+def _without_anybody(marking_round: MarkingRound) -> QuerySet[Slot]:
+    """Planned marks that nobody has begun and nobody of the round can give."""
+    left = marking_round.pool.filter(left_at__isnull=False).values("teacher")
+    return _not_final(marking_round).filter(
+        Q(planned=None) | Q(planned__in=left),
+        Q(holder=None) | Q(holder__in=left),  # a claim may have met the leaving
+        ~_somebody_for_it(helping=False),
+        kind__in=PLANNED,
+    )
+
+
+def _not_final(marking_round: MarkingRound) -> QuerySet[Slot]:
+    waiting = Slot.objects.filter(answer__final=None, marked=False)
+    return waiting.filter(answer__round=marking_round).order_by("answer")
 
 
 def _somebody_for_it(**offers: bool) -> Exists:

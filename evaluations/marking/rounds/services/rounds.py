@@ -17,7 +17,7 @@ from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.services.round_planning import BATCH, NO_KEY, MadeBy, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_deadline
 from evaluations.marking.rounds.services.round_slots import create_slots, share_out
-from evaluations.marking.services.finalizing import close_windows, finalize_due
+from evaluations.marking.services.finalizing import ask_the_lead, close_windows, finalize_due
 from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher, Slot
 from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RoundStatus
 from evaluations.schemes import FinalRule
@@ -145,7 +145,7 @@ def add_teachers(
     if not teachers:
         raise BadInput(_("Choose at least one teacher."))
     check_markers(teachers)
-    keys = sorted({teacher.pk for teacher in teachers})
+    keys, now = sorted({teacher.pk for teacher in teachers}), now or timezone.now()
     with transaction.atomic():
         locked = MarkingRound.objects.select_for_update().get(pk=marking_round.pk)
         if locked.status == RoundStatus.CLOSED:
@@ -163,11 +163,12 @@ def add_teachers(
             RoundTeacher(round=marking_round, teacher_id=key) for key in keys
         )
         begun = locked.status != RoundStatus.PLANNED
-        moved = share_out(marking_round, keys, now=now or timezone.now()) if begun else 0
+        moved = share_out(marking_round, keys, now=now) if begun else 0
         # Again: to share out takes a while, in which pages of marks are still open to them.
         _refuse_who_planned_or_looked(locked, teachers)
         detail = {"added": [str(teacher) for teacher in teachers], "responses": moved}
         record(Tag.ROUND_TEACHERS, marking_round, actor=acting_user, **detail)
+    ask_the_lead(marking_round, now=now)
     return moved
 
 
