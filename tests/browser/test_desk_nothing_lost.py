@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -12,13 +13,14 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.models import Draft, Mark, MarkingRound, Slot
+from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.browser.test_marking_desk import alias, expect_another, keys, start
 from tests.evaluations.marking_world import small_round
 from tests.factories import PASSWORD
 
+HOUR = timedelta(hours=1)
 DRAFTED = re.compile(r"^saved \d\d:\d\d; unsaved draft of a change \d\d:\d\d:\d\d$")
 
 
@@ -65,6 +67,35 @@ def test_one_logs_in_again_in_place_and_goes_on(
     expect_another(page, now)
     assert (Mark.objects.get().total, Mark.objects.get().comment) == (11, "a long comment")
     site.troubles.clear()  # the browser itself reports the 401
+
+
+def test_what_one_typed_is_never_sent_as_that_of_another(
+    site: Site, made: MarkingRound, teacher: User, other_teacher: User
+) -> None:
+    """Both hold the response; the second one logs in beside the first, in the same browser."""
+    page = site.open(teacher)
+    now = start(page)
+    answer = BlindAnswer.objects.get(alias=now)
+    answer.slots.filter(holder=None).update(holder=other_teacher, lease_until=timezone.now() + HOUR)
+    beside = page.context.new_page()
+    page.context.clear_cookies()
+    site.log_in(beside, other_teacher)
+    give_all(page, "typed by the first")
+    keys(page, "Enter")
+    dialog = page.get_by_role("dialog", name="Log in again")
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody else has logged in")
+    log_in_again(page, PASSWORD)
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody else has logged in")
+    assert not Draft.objects.exists()
+    assert not Mark.objects.exists()
+    page.context.clear_cookies()
+    log_in_again(page, PASSWORD)
+    expect_another(page, now)
+    assert (Mark.objects.get().teacher, Mark.objects.get().comment) == (
+        teacher,
+        "typed by the first",
+    )
+    site.troubles.clear()  # the browser itself reports the 403
 
 
 def test_what_cannot_be_sent_is_sent_again_until_it_is(

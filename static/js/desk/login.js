@@ -2,6 +2,7 @@
 // What could not be sent is sent as soon as somebody is logged in, here or in another window.
 const PARSER = new DOMParser();
 let waiting = new Set(); // what to do then
+let other = false; // somebody else is logged in in this browser
 
 const dialog = () => document.getElementById("login-again");
 
@@ -21,15 +22,23 @@ export async function waitForLogin(then) {
   document.getElementById("notices").replaceChildren(); // the dialog says it
   if (dialog().open) return;
   dialog().showModal();
+  say(other ? dialog().dataset.other : "");
   dialog().querySelector("[name=password]").focus();
 }
 
-// Logging in changes the CSRF token; the page, fetched again, has the new one.
+function say(why) {
+  dialog().querySelector("[role=alert]").textContent = why;
+}
+
+// Logging in changes the CSRF token; the page, fetched again, has the new one. What was typed here is sent in
+// the name of whoever typed it only: the token of another person is not taken.
 async function renew() {
   const answer = await fetch(location.href).catch(() => null);
-  if (!answer || answer.redirected) return false;
-  const headers = (await read(answer)).body.getAttribute("hx-headers");
-  if (!headers) return false;
+  if (!answer || answer.redirected) return (other = false);
+  const { body } = await read(answer);
+  const headers = body.getAttribute("hx-headers");
+  other = body.dataset.person !== document.body.dataset.person;
+  if (!headers || other) return false;
   for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) {
     field.value = JSON.parse(headers)["x-csrftoken"];
   }
@@ -64,10 +73,10 @@ document.addEventListener("submit", async (event) => {
   if (form.parentElement !== dialog() || event.submitter?.formMethod === "dialog") return;
   event.preventDefault();
   const why = await logIn(form).catch(() => dialog().dataset.failed);
-  form.querySelector("[role=alert]").textContent = why;
+  say(why);
   form.elements.password.value = "";
   if (why) form.elements.password.focus();
-  else if (!(await goOn()) && dialog().open) form.querySelector("[role=alert]").textContent = dialog().dataset.second;
+  else if (!(await goOn()) && dialog().open) say(other ? dialog().dataset.other : dialog().dataset.second);
 });
 
 addEventListener("focus", goOn);
