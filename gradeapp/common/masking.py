@@ -1,4 +1,4 @@
-"""Mask API keys and passwords in texts: error bodies of endpoints, and lines of the log."""
+"""Mask API keys, passwords and links in texts: error bodies of endpoints, and lines of the log."""
 
 from __future__ import annotations
 
@@ -77,8 +77,12 @@ def _spellings(secret: str) -> str:
     return rf"(?<![\\\0]){run}" + between.join(letters)
 
 
+# Whoever has such an address sets a password, or makes an account.
+_LINKS = re.compile(r"(/(?:reset|invitation)/)[^/\s\"'<>]+")
+
+
 class MaskingFormatter(logging.Formatter):
-    """A formatter that masks keys in the whole line, its traceback included."""
+    """A formatter that masks keys and links in the whole line, its traceback included."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return mask_keys(super().format(record))
+        return _LINKS.sub(rf"\g<1>{MASK}", mask_keys(super().format(record)))

@@ -9,6 +9,9 @@ import django
 import pytest
 from django.test import Client
 
+from gradeapp.accounts.links import invite, reset_link
+from gradeapp.accounts.models import User
+from gradeapp.common.masking import MaskingFormatter
 from tests.worker_processes import ROOT
 
 SLOW_FILTERS = re.compile(
@@ -23,6 +26,26 @@ def test_an_address_makes_no_line_of_the_log(caplog: pytest.LogCaptureFixture) -
     lines = [record.getMessage() for record in caplog.records if "FAKE" in record.getMessage()]
     assert lines
     assert not any("\n" in line or "\x1b" in line for line in lines)
+
+
+def test_the_log_holds_no_link_that_works(
+    caplog: pytest.LogCaptureFixture, admin: User, teacher: User
+) -> None:
+    """Refusals name the address; whoever reads the log would set the password with it."""
+    reset, invited = reset_link(teacher, acting_user=admin), invite("Li", [], acting_user=admin)
+    paths = [f"/reset/{reset}/", f"/invitation/{invited}/"]
+    with caplog.at_level(logging.WARNING, "django"):
+        for path in paths:
+            client = Client(enforce_csrf_checks=True)
+            assert client.post(path).status_code == 403
+            assert Client().get(path).status_code == 200
+            assert Client().get(f"{path}more").status_code == 404
+            referer = {"referer": f"https://other.example{path}"}
+            assert client.post("/login/", secure=True, headers=referer).status_code == 403
+    log = "\n".join(MaskingFormatter().format(record) for record in caplog.records)
+    assert log.count("/reset/***") == log.count("/invitation/***") == 3
+    assert reset not in log
+    assert invited not in log
 
 
 def test_no_template_uses_a_filter_that_a_text_can_slow_down() -> None:
