@@ -23,8 +23,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
 from gradeapp.accounts.confirmation import check_confirmed
-from gradeapp.accounts.links import end_reset_links
 from gradeapp.accounts.models import User
+from gradeapp.accounts.open_links import end_dead_links, end_reset_links
 from gradeapp.accounts.people import (
     check_still_manages,
     digest_of,
@@ -217,6 +217,7 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
                 revoke_all(person, acting_user=cast(User, request.user))
             if ended := end_all_of(person):
                 record(Tag.SESSIONS_ENDED, person, **by, sessions=ended)
+        end_dead_links(person, acting_user=cast(User, request.user))
         if roles := changed.pop("groups", None):
             record(Tag.ROLES_CHANGED, person, **by, before=roles[0], after=roles[1])
         if changed.pop("is_active", None):

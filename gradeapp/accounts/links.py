@@ -13,12 +13,13 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.contrib.auth.models import Group
-from django.db import DataError, IntegrityError, models, transaction
+from django.db import DataError, IntegrityError, transaction
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import AccessLink, LinkKind, User
+from gradeapp.accounts.open_links import end_reset_links, open_links, works
 from gradeapp.accounts.people import (
     check_may_change,
     check_roles,
@@ -27,7 +28,6 @@ from gradeapp.accounts.people import (
 )
 from gradeapp.accounts.roles import (
     OPEN_WHILE_MARKING,
-    Capability,
     Role,
     capabilities,
     roles_named,
@@ -135,12 +135,6 @@ def hashed(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def open_links(kind: LinkKind) -> models.QuerySet[AccessLink]:
-    """Links of one kind that are neither used nor withdrawn nor too old."""
-    rows = AccessLink.objects.filter(kind=kind, used_at=None, withdrawn_at=None)
-    return rows.filter(expires_at__gt=timezone.now())
-
-
 def find(token: str, kind: LinkKind) -> AccessLink:
     """The link of *token*.
 
@@ -178,31 +172,6 @@ def _opens_what_is_closed(link: AccessLink) -> bool:
     by, roles = link.created_by, roles_named(link.roles)
     gives = link.user.granted if link.user is not None else capabilities(roles)
     return by is not None and not gives <= OPEN_WHILE_MARKING and by.capabilities != by.granted
-
-
-def works(link: AccessLink) -> bool:
-    """Return whether *link* can be used: its maker may still make it, its person may log in.
-
-    Otherwise an admin whose account ends would come back by a link that they keep. One that was
-    mailed is for whoever has the mail address of the person now.
-    """
-    if link.used_at or link.withdrawn_at or link.expires_at <= timezone.now():
-        return False
-    if link.user is not None and not link.user.may_log_in:
-        return False
-    by = link.created_by
-    if by is None:
-        return link.user is None or link.email == link.user.email
-    outranked = link.user is not None and link.user.is_superuser and not by.is_superuser
-    return by.may_log_in and Capability.OPERATE in by.granted and not outranked
-
-
-def end_reset_links(user: User, *, by_mail: bool = False) -> None:
-    """End the reset links of *user*, only those that went *by_mail*, or all."""
-    links = open_links(LinkKind.RESET).filter(user=user)
-    if by_mail:
-        links = links.filter(created_by=None)
-    links.update(withdrawn_at=timezone.now())
 
 
 def _use(link: AccessLink) -> None:

@@ -15,6 +15,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.open_links import end_dead_links
 from gradeapp.accounts.roles import Capability, Role, roles_named
 from gradeapp.accounts.sessions import end_all_of
 from gradeapp.accounts.tokens import narrow_tokens, revoke_all
@@ -46,9 +47,10 @@ def set_roles(
 ) -> None:
     """Give *user* exactly *roles*; their sessions end, and tokens once a lost role comes back.
 
-    *seen* are the roles that the page showed, None if there was none. Raises Conflict for
-    oneself, the last admin and roles that somebody has changed since, BadInput for roles that do
-    not go together, NotAllowed for a superuser and where *acting_user* manages people no more.
+    Links that they may make no more end for good. *seen* are the roles that the page showed, None
+    if there was none. Raises Conflict for oneself, the last admin and roles that somebody has
+    changed since, BadInput for roles that do not go together, NotAllowed for a superuser and where
+    *acting_user* manages people no more.
     """
     _begin_change(user, acting_user)
     wanted = [role.value for role in roles]
@@ -68,13 +70,14 @@ def set_roles(
     user.save(update_fields=["is_staff"])
     keep_an_admin()
     narrow_tokens(user, wanted)
+    end_dead_links(user, acting_user=acting_user)
     record(Tag.ROLES_CHANGED, user, actor=acting_user, before=before, after=wanted)
     _end_sessions(user, acting_user)
 
 
 @transaction.atomic
 def set_active(user: User, *, active: bool, acting_user: User) -> None:
-    """Let *user* log in, or end that at once, and their tokens for good.
+    """Let *user* log in, or end that at once, and their tokens and links for good.
 
     Raises Conflict for oneself and the last admin, NotAllowed as ``set_roles``.
     """
@@ -87,6 +90,7 @@ def set_active(user: User, *, active: bool, acting_user: User) -> None:
     record(Tag.ACTIVATED if active else Tag.DEACTIVATED, user, actor=acting_user)
     if not active:
         revoke_all(user, acting_user=acting_user)
+        end_dead_links(user, acting_user=acting_user)
         _end_sessions(user, acting_user)
 
 

@@ -31,6 +31,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gradeapp.accounts import links, people
 from gradeapp.accounts.forms import ANOTHER_PASSWORD
 from gradeapp.accounts.models import AccessLink, LinkKind, User
+from gradeapp.accounts.open_links import open_links, works
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.session_rules import suspend
@@ -145,14 +146,14 @@ def people_list(request: MemberRequest) -> HttpResponse:
         rows = rows.filter(username__icontains=query) | rows.filter(display_name__icontains=query)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     keys = [user.pk for user in page]
-    invitations = links.open_links(LinkKind.INVITATION).select_related("created_by", "user")
+    invitations = open_links(LinkKind.INVITATION).select_related("created_by", "user")
     context = {
         "page": page,
         "query": query,
         "with_factor": set(
             Authenticator.objects.filter(user__in=keys).values_list("user_id", flat=True)
         ),
-        "invitations": [link for link in invitations.order_by("-pk") if links.works(link)],
+        "invitations": [link for link in invitations.order_by("-pk") if works(link)],
     }
     return render(request, "accounts/people.html", context)
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.forms import ChangeForm, LoginForm
-from gradeapp.accounts.links import end_reset_links
+from gradeapp.accounts.open_links import end_reset_links
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 

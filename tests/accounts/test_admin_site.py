@@ -237,7 +237,10 @@ def test_changed_rights_end_sessions_and_tokens_there_too(
 def test_a_changed_address_ends_the_links_that_were_mailed_to_the_old_one(
     root: User, admin: User, teacher: User
 ) -> None:
-    """Whoever has the mailbox that was lost sets no password; a link of an admin still does."""
+    """Whoever has the mailbox that was lost sets no password; a link of an admin still does.
+
+    Nor once the address is given back.
+    """
     User.objects.filter(pk=teacher.pk).update(email="tao@lost.example")
     teacher.refresh_from_db()
     handed = reset_link(teacher, acting_user=admin)
@@ -250,6 +253,27 @@ def test_a_changed_address_ends_the_links_that_were_mailed_to_the_old_one(
     assert (late.status_code, "Ask an admin for a new one" in late.text) == (410, True)
     assert User.objects.get(pk=teacher.pk).check_password(PASSWORD)
     assert Client().get(f"/reset/{handed}/").status_code == 200
+    teacher.refresh_from_db()
+    logged_in(root).post(page(teacher), form(teacher, email="tao@lost.example"))
+    assert Client().get(f"/reset/{mailed[1]}/").status_code == 410
+
+
+@pytest.mark.parametrize(
+    "change", [{"is_active": ""}, {"is_superuser": "on", "groups": []}, {"groups": []}]
+)
+def test_links_that_worked_no_more_come_back_with_no_change_there(
+    root: User, admin: User, teacher: User, change: dict[str, Any]
+) -> None:
+    """Of a person who is deactivated or made a superuser, or by an admin who is none, and back."""
+    link = f"/reset/{reset_link(teacher, acting_user=admin)}/"
+    person = admin if change == {"groups": []} else teacher
+    client, before = logged_in(root), form(person)
+    for changes in (change, {"groups": before["groups"], "is_active": "on", "is_superuser": ""}):
+        now = User.objects.get(pk=person.pk)
+        assert client.post(page(person), form(now, **changes)).status_code == 302
+        assert Client().get(link).status_code == 410
+    now = User.objects.get(pk=person.pk)
+    assert (now.is_active, now.is_superuser, now.roles) == (True, False, person.roles)
 
 
 @pytest.mark.parametrize("again", ["superuser", "admin"])

@@ -300,18 +300,25 @@ def test_the_command_line_is_in_the_trail_and_ends_what_a_new_password_ends(
 def test_an_admin_who_is_none_any_more_comes_back_by_no_link(
     admin: User, teacher: User, change: str
 ) -> None:
-    """The sequence: keep an invitation as admin and a link to another's account, then leave."""
+    """The sequence: keep an invitation as admin and a link to another's account, then leave.
+
+    Who comes back, with the role, brings none of them back.
+    """
     other = make_user(Role.ADMIN, "other")
     kept = invitation_from(logged_in(admin), roles=["admin"])
     reset = f"/reset/{links.reset_link(teacher, acting_user=admin)}/"
-    if change == "deactivated":
-        people.set_active(admin, active=False, acting_user=other)
-    else:
-        people.set_roles(admin, [Role.TEACHER], acting_user=other)
     values = {"password1": NEW, "password2": NEW}
-    assert use(kept).status_code == Client().post(reset, values).status_code == 410
-    assert not User.objects.filter(username="lihua").exists()
-    assert "Li Hua" not in logged_in(other).get("/people/").text
+    for back in (False, True):
+        if change == "deactivated":
+            people.set_active(admin, active=back, acting_user=other)
+        else:
+            role = Role.ADMIN if back else Role.TEACHER
+            people.set_roles(admin, [role], acting_user=other)
+        assert use(kept).status_code == Client().post(reset, values).status_code == 410
+        assert not User.objects.filter(username="lihua").exists()
+        assert "Li Hua" not in logged_in(other).get("/people/").text
+    entry = AuditEntry.objects.get(tag="account.link_withdrawn")
+    assert (entry.actor, entry.detail) == (other, {"name": "Li Hua"})
 
 
 def test_an_admin_who_marks_becomes_nobody_else_by_a_link(
@@ -350,6 +357,7 @@ def test_a_deactivated_person_is_out_on_all_ways(admin: User, teacher: User) -> 
     assert Client().post(reset, values).status_code == 410
     assert by_admin.post(f"/people/{teacher.pk}/reset/").status_code == 409
     by_admin.post(f"/people/{teacher.pk}/activate/")
+    assert Client().post(reset, values).status_code == 410, "for good"
     assert Client().post("/login/", {"username": "tao", "password": PASSWORD})["Location"] == "/"
     assert {"account.deactivated", "account.activated", "account.sessions_ended"} <= set(tags())
 
