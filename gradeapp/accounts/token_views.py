@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from gradeapp.accounts.confirmation import check_confirmed
 from gradeapp.accounts.models import User
 from gradeapp.accounts.scopes import Scope
 from gradeapp.accounts.throttle import guess, own_password_limits
@@ -29,7 +30,10 @@ def scope_choices() -> list[tuple[str, str]]:
 
 
 class TokenForm(forms.Form):
-    """What a token is for and how long; with one's own password, as a session may be another's."""
+    """What a token is for and how long; with one's own password, as a session may be another's.
+
+    Who has none, but single sign-on, is asked as by ``check_confirmed``.
+    """
 
     key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)
     name = forms.CharField(
@@ -53,6 +57,8 @@ class TokenForm(forms.Form):
     def __init__(self, user: User, data: object = None) -> None:
         super().__init__(data)  # type: ignore[arg-type]
         self.user = user
+        if not user.has_usable_password():
+            del self.fields["password"]
 
     def clean_password(self) -> str:
         """Refuse another password than that of the person; guesses are counted as at the login."""
@@ -73,6 +79,8 @@ class TokenForm(forms.Form):
 def tokens(request: HttpRequest) -> HttpResponse:
     """List one's own tokens; make one, which is shown this once."""
     user = cast("User", request.user)
+    if request.method == "POST" and not user.has_usable_password():
+        check_confirmed(request)
     form = TokenForm(user, request.POST if request.method == "POST" else None)
     made = None
     if request.method == "POST" and form.is_valid():

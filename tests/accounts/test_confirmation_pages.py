@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -377,3 +379,29 @@ def test_of_two_changes_that_wait_the_later_is_done_and_the_other_said_not_to_be
     sent = {"waits": repr(session["suspended"]), "password": PASSWORD}
     assert "it has waited too long" in client.post(address, sent).text
     assert User.objects.get(pk=teacher.pk).is_active
+
+
+@pytest.mark.usefixtures("confirming")
+@pytest.mark.parametrize("factor", [False, True])
+def test_who_has_no_password_is_asked_for_none(lead: User, factor: bool) -> None:
+    """Single sign-on alone: a token asks for the second factor, if there is one."""
+    lead.set_unusable_password()
+    lead.save()
+    client = Client()
+    client.force_login(lead)
+    minutes_ago(client, 16)
+    if factor:
+        kind, secret = Authenticator.Type.TOTP, {"secret": "A" * 32}
+        Authenticator.objects.create(user=lead, type=kind, data=secret)
+        code = next(iter(RecoveryCodes.activate(lead).get_unused_codes()))
+    assert "Your password" not in client.get("/tokens/").text
+    made = client.post("/tokens/", {"name": "nightly", "scopes": ["read"], "days": "30"})
+    if factor:
+        assert made["Location"].startswith("/account/second-factor/reauthenticate/")
+        assert not lead.api_tokens.exists()
+        made = client.post(made["Location"], {"code": code})
+    assert "Your new token" in made.text
+    assert lead.api_tokens.get().name == "nightly"
+    page = client.get("/password/").text
+    assert "ask an admin for a reset link" in page
+    assert "old_password" not in page
