@@ -201,6 +201,10 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
         """Save the groups and write down what has changed."""
         super().save_related(request, form, formsets, change)
         person, before = form.instance, request.person_before  # type: ignore[attr-defined]
+        if "groups" in form.changed_data and not person.is_superuser:
+            # As on the page of people.
+            person.is_staff = person.groups.filter(name=Role.ADMIN.value).exists()
+            person.save(update_fields=["is_staff"])
         after = state(person)
         by: dict[str, Any] = {"actor": request.user, "request": request}
         if before is None:

@@ -141,6 +141,19 @@ def test_a_superuser_changes_no_role_of_their_own(root: User) -> None:
     assert not now.roles
 
 
+def test_who_gets_or_loses_the_role_there_gets_or_loses_this_site(
+    admin: User, curator: User
+) -> None:
+    """By an admin, who cannot tick it. Who has the site needs the second factor of an admin."""
+    for role in (Role.ADMIN, Role.TEACHER):
+        person = User.objects.get(pk=curator.pk)
+        logged_in(admin).post(page(person), form(person, groups=[group(role)]))
+        now = User.objects.get(pk=curator.pk)
+        has_site = role is Role.ADMIN
+        assert (now.roles, now.is_staff) == ((role,), has_site)
+        assert logged_in(now).get("/admin/").status_code == (200 if has_site else 404)
+
+
 def test_every_change_is_in_the_audit_trail(admin: User, root: User) -> None:
     made = logged_in(admin).post(
         "/admin/accounts/user/add/",
