@@ -156,7 +156,7 @@ def test_the_total_follows_from_the_sample(
             WEIGHTS[subject].objective * objective[subject] + WEIGHTS[subject].subjective * rate
         )
     # An interval misses one draw of twenty, and what is drawn follows from keys. So does that with
-    # the judge: a stratum whose few marks are all equal tells nothing of how the judge follows them.
+    # the judge: few marks of a stratum that are all equal do not tell how the judge follows them.
     for figure in (total.human_only, total.aided):
         assert figure.low is not None
         assert figure.high is not None
