@@ -101,14 +101,14 @@ def _keep(
 
 
 @transaction.atomic
-def note_labels_shown(question: Question, *, acting_user: User) -> None:
+def note_labels_shown(question: Question, *, acting_user: User, suggestion: bool) -> None:
     """Keep that the labels of *question*, where they rest on another person's, were shown.
 
-    They are shown in the first labelling. What *acting_user* says of the item from now on is not
-    independent, also in the second labelling after a skip: an empty opinion keeps that. One that
-    was given before and counts stays as it is.
+    So is that a model's *suggestion* was. Both are shown in the first labelling. What *acting_user*
+    says of the item from now on is not independent, also in the second labelling after a skip: an
+    empty opinion keeps that. One that was given before and counts stays as it is.
     """
-    if not _saw_others(question, question.label_id, acting_user):
+    if not (suggestion or _saw_others(question, question.label_id, acting_user)):
         return
     # As in ``give_opinion``: each opinion follows the one before.
     Question.objects.select_for_update(of=("self",)).get(pk=question.pk)

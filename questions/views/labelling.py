@@ -177,7 +177,8 @@ def _page(
 ) -> HttpResponse:
     context = _context(request, question, filters) | state
     if not filters.second:
-        note_labels_shown(question, acting_user=request.user)
+        suggestion = context["suggestion"] is not None
+        note_labels_shown(question, acting_user=request.user, suggestion=suggestion)
     if sent:
         chosen = {**context["choices"].chosen, **{k: v for k, v in sent.items() if v}}
         context |= {"choices": label_choices(chosen), "reason": sent.get("reason", "")}

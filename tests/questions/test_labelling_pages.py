@@ -278,6 +278,20 @@ def test_who_skips_with_labels_of_another_in_sight_is_not_independent(
     assert LabelOpinion.objects.filter(author=curator, difficulty=None).count() == 1
 
 
+def test_who_skips_with_a_suggestion_in_sight_is_not_independent(
+    items: list[Question], curator: User, other: User
+) -> None:
+    suggest(items[0], other, difficulty=3)
+    client, start = logged_in(curator), reverse("questions:labelling-next")
+    assert client.get(start, follow=True).context["suggestion"] is not None
+    client.get(f"{start}?after=0", follow=True)
+    for item in items[:2]:
+        give_opinion(item, {"difficulty": 3}, acting_user=other, sets_labels=True)
+        save(curator, item, "?mode=second", difficulty="3")
+    assert LabelOpinion.objects.get(author=curator, question=items[0], difficulty=3).seen_suggestion
+    assert [pair.items for pair in agreements()] == [1]
+
+
 def test_agreement_and_differences_on_their_pages(
     items: list[Question], curator: User, other: User
 ) -> None:
@@ -336,9 +350,9 @@ def test_a_suggestion_is_shown_and_counted_apart(items: list[Question], curator:
     page = client.get(address(items[0])).text
     assert "canary-gpt suggests" in page
     assert "canary" not in client.get(address(items[0], "?suggestions=off")).text
-    suggestion = LabelOpinion.objects.get()
+    suggestion = LabelOpinion.objects.get(author=None)
     save(curator, items[0], suggestion=suggestion.pk, difficulty="3")
-    assert LabelOpinion.objects.get(author=curator).seen_suggestion
+    assert LabelOpinion.objects.get(author=curator, difficulty=3).seen_suggestion
     page = client.get(reverse("questions:labelling-suggestions")).text
     assert "1 / 1" in page  # knowledge was taken
     assert "0 / 1" in page  # the level was not
