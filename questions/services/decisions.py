@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, zip_longest
-from operator import attrgetter
+from itertools import zip_longest
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -19,6 +17,7 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
 from questions.rules.vocabulary import CHOICE_TYPES, Decision, ItemStatus, Part, QuestionType
 from questions.selectors.gate import DUPLICATES, mirrored
+from questions.selectors.repairs import repairs_of
 from questions.services.duplicates import changed_by_recheck, recheck_pairs
 from questions.services.gate import check_items
 from questions.services.item_status import update_status
@@ -163,27 +162,12 @@ def _revision_for(
         raise BadInput(_("Only “Repair” changes the question."), code="not_a_repair")
     counting = ItemDecision.objects.filter(counts_for=problem).first()
     if decision is Decision.KEEP and counting is not None and counting.decision == Decision.REPAIR:
-        repairs = _repairs_in_force(question)
-        undone = repairs.pop(problem.pk)
-        others = sorted(chain.from_iterable(repairs.values()), key=attrgetter("number"))
-        before = without_repairs(current, undone, others)
+        repairs = repairs_of([question.pk])[question.pk]
+        undone = repairs.open[problem.pk]
+        before = without_repairs(current, undone, repairs.standing(but=problem.pk))
         if before != content_of(current):
             return revise(current, before, reason, author)
     return None
-
-
-def _repairs_in_force(question: Question) -> dict[int, list[QuestionRevision]]:
-    """The repairs of each problem of *question* (by key) that nobody has undone."""
-    found: dict[int, list[QuestionRevision]] = defaultdict(list)
-    newest: dict[int, str] = {}
-    made = ItemDecision.objects.filter(problem__question=question).select_related("repaired")
-    for one in made.order_by("pk"):
-        if one.decision == Decision.REPAIR and one.repaired is not None:
-            found[one.problem_id].append(one.repaired)
-        if one.decision == Decision.KEEP and newest.get(one.problem_id) == Decision.REPAIR:
-            found[one.problem_id].clear()
-        newest[one.problem_id] = one.decision
-    return found
 
 
 def _repaired(current: QuestionRevision, repair: Repair) -> dict[str, object]:

@@ -13,15 +13,13 @@ from questions.models import Question, QuestionRevision, SearchText
 from questions.rules.search_words import search_text
 from questions.selectors.bank import searchable_parts
 from questions.selectors.labels import four_tuple
+from questions.selectors.repairs import ASKED, is_overtaken
 from questions.services.labels import move_labels
 from questions.services.published_labels import with_found_modal
 
 # What a repair can change; the rest of a revision is its source's.
 TEXTS = ("passage", "stem", "reference_answer", "analysis")
 CONTENT = (*TEXTS, "options", "letters", "answer_key")
-# Where the source changes one of these, a repair of the version before may not fit any more: a key
-# names another option.
-ASKED = ("question_type", "passage", "stem", "options", "letters", "sub_marks", "answer_key")
 
 
 def content_of(revision: QuestionRevision) -> dict[str, object]:
@@ -74,11 +72,14 @@ def without_repairs(
     """The content of *current* without what the repairs *undone* changed.
 
     It is what the source gives now, with what the *standing* repairs, oldest first, changed: where
-    that is in *current*, or under one of *undone*. Each option and each key counts for itself.
+    that is in *current*, or under one of *undone*, and no import has overtaken it. Each option and
+    each key counts for itself.
     """
     revisions = QuestionRevision.objects.filter(question=current.question_id).order_by("number")
     numbered = {one.number: one for one in revisions}
-    source = next(one for one in reversed(numbered.values()) if one.author_id is None)
+    imported = [one for one in revisions if one.author_id is None]
+    source = imported[-1]
+    standing = [one for one in standing if not is_overtaken(one, imported, until=source.number)]
 
     def before(repaired: QuestionRevision) -> QuestionRevision:
         return numbered[max(number for number in numbered if number < repaired.number)]

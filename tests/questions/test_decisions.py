@@ -337,6 +337,28 @@ def test_an_exclusion_that_is_taken_back_leaves_the_repair_before_it(curator: Us
     assert (now.answer_key, now.options) == (["D"], ["1", "2", "2", "1"])
 
 
+def test_a_repair_that_an_import_has_overtaken_never_comes_back(curator: User) -> None:
+    question, key, _options = of_two_problems()
+    decide(key, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("D",)))
+    imported(stem="哪个对？", answer_key=("C",), analysis="故选D。", options=("1", "2", "2", "1"))
+    again = question.problems.filter(code="key_against_analysis").latest("pk")
+    assert again != key
+    decide(again, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("B",)))
+    decide(again, KEEP, "as printed", acting_user=curator)
+    assert QuestionRevision.objects.get(current_of=question).answer_key == ["C"]
+
+
+def test_a_repair_that_was_kept_after_an_exclusion_is_confirmed(curator: User) -> None:
+    question, key, _options = of_two_problems()
+    decide(key, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("D",)))
+    for decision in (EXCLUDE, KEEP):
+        decide(key, decision, "D stands", acting_user=curator)
+    decide(key, REPAIR, "a full stop", acting_user=curator, repair=Repair(stem="哪个。"))
+    decide(key, KEEP, "no full stop", acting_user=curator)
+    now = QuestionRevision.objects.get(current_of=question)
+    assert (now.answer_key, now.stem) == (["D"], RECORD.stem)
+
+
 @pytest.mark.parametrize("by_person", [False, True])
 def test_the_modal_is_found_in_the_repaired_text(by_person: bool, curator: User) -> None:
     question = imported()

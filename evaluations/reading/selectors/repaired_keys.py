@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, zip_longest
 
 from django.db.models import QuerySet
 
 from evaluations.models import Response
 from questions.models import QuestionRevision
+from questions.selectors.repairs import Repairs, is_overtaken, repairs_of
 
 # Where these are equal, an answer to one revision is an answer to the other.
 ASKED = ("question_type", "passage", "stem", "options", "letters", "sub_marks")
@@ -29,11 +31,12 @@ class RepairedKey:
 
 
 def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[int, RepairedKey]:
-    """Return the key that counts by earlier revision, for items whose key was repaired since.
+    """Return the key that counts by revision, for items whose key was ever repaired.
 
-    It is that of the newest revision with the same text that a person made, also where the text was
-    changed after that; or of a later import with this text, if its source gives another key than
-    the one that was repaired. Of *revisions*, or of all of *dataset*.
+    Answers to one text have one key: that of its newest import, with the repairs of keys that were
+    made while the item had this text and are in force (``questions.selectors.repairs``). An import
+    overtakes those before it where it brings the text back, or brings it with another key. Of
+    *revisions*, or of all of *dataset*.
     """
     asked = QuestionRevision.objects.all()
     if revisions is not None:
@@ -45,33 +48,43 @@ def repaired_keys(revisions: Iterable[int] | None, dataset: str = "") -> dict[in
         asked.filter(question__in=by_people.values("question")).values_list("pk", flat=True)
     )
     same = QuestionRevision.objects.filter(question__revisions__in=wanted).distinct()
-    texts: dict[tuple[int, str], list[QuestionRevision]] = defaultdict(list)
+    items: dict[int, list[QuestionRevision]] = defaultdict(list)
     for revision in same.order_by("number"):
-        asks = repr([getattr(revision, name) for name in ASKED])
-        texts[revision.question_id, asks].append(revision)
+        items[revision.question_id].append(revision)
+    repairs = repairs_of(items)
     found: dict[int, RepairedKey] = {}
-    for revisions_of in texts.values():
-        if (counting := _counting(revisions_of)) is not None:
-            key = counting.answer_key
-            alike = frozenset(one.pk for one in revisions_of if one.answer_key == key)
-            now = RepairedKey(tuple(key), counting.pk, alike)
-            earlier = (one.pk for one in revisions_of if one.number < counting.number)
-            found |= dict.fromkeys(wanted.intersection(earlier), now)
+    for question, item in items.items():
+        found |= _keys_of(item, repairs.get(question, Repairs()))
+    return {revision: key for revision, key in found.items() if revision in wanted}
+
+
+def _keys_of(item: Sequence[QuestionRevision], repairs: Repairs) -> dict[int, RepairedKey]:
+    """The key that counts by revision of *item*, whose revisions are in order."""
+    before = {one.pk: previous.answer_key for previous, one in pairwise(item)}
+    every = [*repairs.standing(), *repairs.undone]
+    of_the_key = {one.pk for one in every if one.answer_key != before[one.pk]}
+    texts: dict[str, list[QuestionRevision]] = defaultdict(list)
+    for revision in item:
+        texts[repr([getattr(revision, name) for name in ASKED])].append(revision)
+    found: dict[int, RepairedKey] = {}
+    for text in texts.values():
+        if not any(one.pk in of_the_key and one.number <= text[-1].number for one in every):
+            continue
+        imported = [one for one in item if one.author_id is None and one.number <= text[-1].number]
+        source = next((one for one in reversed(text) if one.author_id is None), imported[-1])
+        key = list(source.answer_key)
+        for repaired in repairs.standing():
+            if repaired.number > text[-1].number or repaired.pk not in of_the_key:
+                continue
+            if not is_overtaken(repaired, imported, until=source.number):
+                pairs = zip_longest(key, before[repaired.pk], repaired.answer_key)
+                key = [new if new != old else part for part, old, new in pairs]
+        has = [one for one in text if one.answer_key == key]
+        has = has or [one for one in item if one.answer_key == key]
+        if has:
+            now = RepairedKey(tuple(key), has[-1].pk, frozenset(one.pk for one in has))
+            found |= dict.fromkeys((one.pk for one in text), now)
     return found
-
-
-def _counting(revisions: Iterable[QuestionRevision]) -> QuestionRevision | None:
-    """Return the one of *revisions*, of one text and in order, whose key counts since a repair."""
-    counting: QuestionRevision | None = None
-    for revision in revisions:
-        by_person = revision.author_id is not None
-        if counting is None and revision.answer_key == revision.published_key:
-            continue  # a repair, but not one of the key
-        # A source that still gives the key that was repaired says nothing new.
-        repeats = counting is not None and revision.answer_key == counting.published_key
-        if by_person or (counting is not None and not repeats):
-            counting = revision
-    return counting
 
 
 def scored_by_another_key(

@@ -144,6 +144,7 @@ def answer_keys(revisions: Iterable[int], policy: Policy) -> dict[int, AnswerKey
             key = key if published is None else published
         elif pk in repaired:
             key, repaired_by = repaired[pk].key, repaired[pk].revision
+            repaired_by = None if repaired_by == pk else repaired_by
         fits = len(key) == len(marks) and (len(key) == 1 or question_type in SEVERAL_ANSWERS)
         scored = has_key(key) or (
             policy is Policy.PUBLISHED

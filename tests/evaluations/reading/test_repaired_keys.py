@@ -18,6 +18,7 @@ from questions.services.decisions import Repair, decide
 from questions.services.gate import check_items
 from tests.conftest import logged_in
 from tests.factories import make_question, make_response, make_run
+from tests.questions.test_decisions import imported, of_two_problems
 
 pytestmark = pytest.mark.django_db
 
@@ -82,6 +83,38 @@ def test_a_later_repair_of_the_text_keeps_the_repaired_key(curator: User) -> Non
     rescore("strict")
     first.refresh_from_db()
     assert first.strict_score.key_revision.number == 5, "several letters answer another question"
+
+
+def test_a_key_that_was_taken_back_scores_no_earlier_answer(curator: User) -> None:
+    """Also where the text was repaired for another problem in between."""
+    question, key, options = of_two_problems()
+    answer = make_response(question, text="【答案】A")
+    decide(key, Decision.REPAIR, "B", acting_user=curator, repair=Repair(answer_key=("B",)))
+    rescore("strict")
+    assert ObjectiveScore.objects.get().points == 0
+    decide(options, Decision.REPAIR, "a stop", acting_user=curator, repair=Repair(stem="哪个。"))
+    decide(key, Decision.KEEP, "no, A", acting_user=curator)
+    assert to_score_again("exam") == {answer.pk}
+    rescore("strict")
+    answer.refresh_from_db()
+    assert answer.strict_score is not None
+    assert answer.strict_score.points == 4
+
+
+def test_a_source_that_goes_back_to_its_text_scores_by_its_key(curator: User) -> None:
+    question, key, _options = of_two_problems()
+    answer = make_response(question, text="【答案】A")
+    decide(key, Decision.REPAIR, "B", acting_user=curator, repair=Repair(answer_key=("B",)))
+    rescore("strict")
+    doubtful = {"analysis": "故选D。", "options": ("1", "2", "2", "1"), "answer_key": ("A",)}
+    imported(stem="哪个对？", **doubtful)
+    assert to_score_again("exam") == set(), "the repair stands for the text that it was made of"
+    imported(**doubtful)
+    assert to_score_again("exam") == {answer.pk}
+    rescore("strict")
+    answer.refresh_from_db()
+    assert answer.strict_score is not None
+    assert answer.strict_score.points == 4
 
 
 def test_a_score_by_the_same_key_stays(curator: User) -> None:
