@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import F, Max, OuterRef, Subquery
+from django.db.models import F, Max, OuterRef, Q, Subquery
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
@@ -125,20 +125,28 @@ def undo(batch: LabelBatch, *, acting_user: User) -> LabelBatch:
     """Give every item of *batch* the labels and origins that it had before, as a batch.
 
     An item whose labels changed since is left alone and its key is in
-    ``change["kept"]`` of the answer. Undoing an undoing does the change again.
+    ``change["kept"]`` of the answer; changes that were undone are no changes, so that the undo
+    of a later one gives back what was before both. Undoing an undoing does the change again.
     Raises Conflict when *batch* was undone already.
     """
     batch = LabelBatch.objects.select_for_update().get(pk=batch.pk)
     if LabelBatch.objects.filter(undoes=batch).exists():
         raise Conflict(_("This change has already been undone."), code="undone")
-    mine = dict(batch.revisions.filter(overtaken=False).values_list("question_id", "pk"))
-    found = _current(mine, lock=True)
-    current = [key for key, label in found if label is not None and label.pk == mine[key]]
+    change = batch
+    while change.undoes is not None:
+        change = change.undoes
+    mine = dict(change.revisions.filter(overtaken=False).values_list("question_id", "pk"))
+    found = [key for key, _label in _current(mine, lock=True)]
+    undone = _undone()
+    again = change.pk in undone
+    later, before = _around(change, found, undone)
+    current = [key for key in found if key not in later]
     kept = sorted(mine.keys() - set(current))
+    if again:
+        before = {row.question_id: row for row in change.revisions.filter(overtaken=False)}
     undoing = LabelBatch.objects.create(
         author=acting_user, change={"kept": kept}, query=batch.query, undoes=batch
     )
-    before = _rows_before(batch, current)
     rows = [
         label_row(key, four_tuple(before.get(key)), author=acting_user, reason="", batch=undoing)
         for key in current
@@ -193,18 +201,32 @@ def _write(rows: Sequence[LabelRevision], batch: LabelBatch) -> None:
     Question.objects.bulk_update(moved, ["label"], batch_size=100)
 
 
-def _rows_before(batch: LabelBatch, question_ids: Collection[int]) -> dict[int, LabelRevision]:
-    """The row that counted on each item before that of *batch*; an item without one is left out."""
-    found: dict[int, LabelRevision] = {}
+def _undone() -> set[int | None]:
+    """The keys of the batches that are undone; an undoing that was undone undoes nothing."""
+    undone: set[int | None] = set()
+    undoings = LabelBatch.objects.exclude(undoes=None).order_by("-pk")
+    for key, undoes in undoings.values_list("pk", "undoes"):
+        if key not in undone:
+            undone.add(undoes)
+    return undone
+
+
+def _around(
+    change: LabelBatch, question_ids: Collection[int], undone: Collection[int | None]
+) -> tuple[set[int], dict[int, LabelRevision]]:
+    """The items that changed after *change*, and the row that counted on each item before it.
+
+    A change that was undone and its undoing cancel each other out: neither row counts.
+    """
+    standing = Q(batch=None) | Q(batch__undoes=None) & ~Q(batch__in=undone)
+    later: set[int] = set()
+    before: dict[int, LabelRevision] = {}
     for chunk in _chunks(question_ids):
-        own = LabelRevision.objects.filter(batch=batch, question=OuterRef("question"))
-        last = (
-            LabelRevision.objects.filter(question__in=chunk, overtaken=False)
-            .annotate(own=Subquery(own.values("pk")[:1]))
-            .filter(pk__lt=F("own"))
-            .values("question")
-            .annotate(last=Max("pk"))
-        )
-        rows = LabelRevision.objects.filter(pk__in=last.values("last"))
-        found |= {row.question_id: row for row in rows}
-    return found
+        own = LabelRevision.objects.filter(batch=change, question=OuterRef("question"))
+        rows = LabelRevision.objects.filter(standing, question__in=chunk, overtaken=False)
+        rows = rows.annotate(own=Subquery(own.values("pk")[:1]))
+        later |= set(rows.filter(pk__gt=F("own")).values_list("question", flat=True))
+        last = rows.filter(pk__lt=F("own")).values("question").annotate(last=Max("pk"))
+        found = LabelRevision.objects.filter(pk__in=last.values("last"))
+        before |= {row.question_id: row for row in found}
+    return later, before

@@ -93,6 +93,19 @@ def test_what_changed_since_is_kept_and_named(
     assert undoing.revisions.count() == 4
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_two_changes_that_are_both_undone_leave_nothing(
+    items: list[Question], curator: User, order: tuple[int, int]
+) -> None:
+    before = now(items)
+    batches = [apply(keys(items), {"difficulty": n}, acting_user=curator) for n in (2, 4)]
+    undone = [undo(batches[n], acting_user=curator) for n in order]
+    assert now(items) == before
+    for undoing in undone:  # each change, once more
+        undo(undoing, acting_user=curator)
+    assert {labels.difficulty for labels in now(items)} == {4}
+
+
 def test_an_undo_looks_past_what_was_overtaken(items: list[Question], curator: User) -> None:
     late = Question.objects.get(pk=items[0].pk)
     set_labels(Question.objects.get(pk=late.pk), {"difficulty": 1}, acting_user=curator)
