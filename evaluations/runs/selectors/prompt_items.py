@@ -10,7 +10,7 @@ from evaluations.models import Condition, PromptSetVersion
 from evaluations.runs.rules.option_order import reordered
 from evaluations.runs.rules.prompting.compose import Composed, compose, step_count
 from evaluations.runs.rules.prompting.items import PromptExample, PromptItem
-from evaluations.runs.rules.prompting.prompt_sets import PromptSetContent, read_prompt_set
+from evaluations.runs.rules.prompting.prompt_sets import PromptSetContent, stored_prompt_set
 from evaluations.runs.rules.prompting.shipped_sets import GRADEAPP, shipped_set
 from questions.importers.agieval import DATASET as AGIEVAL
 from questions.importers.agieval_items import published_options
@@ -79,7 +79,7 @@ def prompts_of(version: PromptSetVersion) -> PromptSetContent:
     if version.content_hash not in _parsed:
         if len(_parsed) >= MOST_PARSED:
             _parsed.clear()
-        _parsed[version.content_hash] = read_prompt_set(version.content)
+        _parsed[version.content_hash] = stored_prompt_set(version.content)
     return _parsed[version.content_hash]
 
 

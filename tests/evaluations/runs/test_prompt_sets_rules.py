@@ -19,6 +19,7 @@ from evaluations.runs.rules.prompting.prompt_sets import (
     as_json,
     content_hash,
     read_prompt_set,
+    stored_prompt_set,
 )
 from questions.rules.vocabulary import Language, QuestionType
 
@@ -100,6 +101,7 @@ ZERO_1, COT_1, FEW_1 = (place.replace(".0.", ".1.") for place in (ZERO, COT, FEW
             f"{ZERO_1}.steps.1.1.content",
         ),
         (f"{ZERO}.steps.0.0.content", "a { b", "lone_brace", f"{ZERO_1}.steps.1.1.content"),
+        (f"{ZERO}.steps.0.0.content", " \n", "bad_value", f"{ZERO_1}.steps.1.1.content"),
         ("name", "new", "bad_value", "name"),
         (f"{ZERO}.steps.0.0.content", "{stem}" * 41, "too_many_fields", f"{ZERO_1}.steps.1"),
         (f"{FEW}.examples.answer", "{stem}" * 41, "too_many_fields", f"{FEW_1}.examples"),
@@ -221,3 +223,8 @@ def test_a_wording_replaces_the_settings_it_has() -> None:
     assert content.wording_count(PromptSetting.FEW_SHOT) == 1
     assert content.wording_count(PromptSetting.FEW_SHOT_COT) == 0
     assert not content.offers(PromptSetting.FEW_SHOT_COT)
+
+
+def test_a_stored_version_with_an_empty_message_is_still_read() -> None:
+    content = changed(f"{ZERO}.steps.0.0.content", "")
+    assert as_json(stored_prompt_set(content))["templates"] == content["templates"]

@@ -208,6 +208,11 @@ def read_prompt_set(value: object) -> PromptSetContent:
     return content
 
 
+def stored_prompt_set(value: object) -> PromptSetContent:
+    """Return a stored version, which was checked by the rules of its time."""
+    return PromptSetContent.model_validate_json(json_text(value))
+
+
 def as_json(content: PromptSetContent) -> dict[str, Any]:
     """Return *content* as JSON, without what was left out; ``read_prompt_set`` gives it back."""
     dumped: dict[str, Any] = content.model_dump(mode="json", exclude_defaults=True)
@@ -298,7 +303,10 @@ def _problems_of_settings(
 def _problems_of_step(place: str, step: int, messages: list[Message]) -> Iterator[PromptSetProblem]:
     known = QUESTION_FIELDS if step == 1 else QUESTION_FIELDS | REPLY_FIELDS
     for number, message in enumerate(messages, start=1):
-        yield from _problems_of_text(f"{place}.{number}.content", message.content, known)
+        where = f"{place}.{number}.content"
+        if not message.content.strip():
+            yield PromptSetProblem("bad_value", where, "The text is empty.")
+        yield from _problems_of_text(where, message.content, known)
     yield from _too_many_fields(place, (message.content for message in messages))
     if messages[-1].role != "user":
         text = "The last message of a step must be from the user: the model replies to it."
