@@ -1,7 +1,7 @@
 """Whatever leads and teachers do in a round, each response gets its final mark in the end.
 
-Marks, skips, returns, new rubrics, decisions and new teachers in a random order; then everybody
-marks what they are given, and the lead decides what waits.
+Marks, skips, returns, new rubrics, decisions, teachers who leave and new ones in a random order;
+then everybody marks what they are given, and the lead decides what waits.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from evaluations.facts.invariants import check_invariants
 from evaluations.marking.arbitration.selectors.arbitration import waiting_for
 from evaluations.marking.arbitration.services import arbitrate
 from evaluations.marking.desk.selectors.desk import own_progress
+from evaluations.marking.desk.selectors.queue import slots_open_to
+from evaluations.marking.desk.services.leaving import take_out
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.same_rubric import rubric_code
 from evaluations.marking.desk.services.slots import claim_next, skip
@@ -46,6 +48,7 @@ from tests.factories import make_rubric, make_user
 
 pytestmark = pytest.mark.django_db
 STEPS = 60
+PLANNED = (SlotKind.FIRST, SlotKind.SECOND)
 
 
 @dataclass
@@ -122,9 +125,39 @@ class Room:
 
     def add(self) -> None:
         if len(self.teachers) < 6:
-            one = make_user(Role.TEACHER, f"later{len(self.teachers)}")
-            add_teachers(self.made, [one], acting_user=self.lead)
+            one = make_user(Role.TEACHER, f"later{self.made.pool.count()}")
+            add_teachers(self.made, [one], acting_user=self.lead, now=self.later())
             self.teachers.append(one)
+
+    def replace(self) -> None:
+        """Take teachers out until few are left, and add a substitute a little later."""
+        stay = self.lots.choice([1, 2])
+        for one in self.lots.sample(self.teachers, max(len(self.teachers) - stay, 0)):
+            take_out(self.made, one, acting_user=self.lead, now=self.later())
+            self.teachers.remove(one)
+        for _ in range(self.lots.choice([0, 3])):
+            self.mark()
+        self.add()
+
+    def asked_for_nothing(self) -> list[str]:
+        """Responses that wait for the lead though marks agree, or somebody can give one."""
+        finalize_due(self.made, now=self.later())
+        found = []
+        for answer in waiting_for(self.lead, self.made, self.now):
+            marks = newest_marks(answer)
+            planned = PLANNED[: Scheme(self.made.scheme).planned_marks]
+            lacking = answer.slots.filter(kind__in=set(planned) - set(marks), marked=False)
+            if lacking:
+                able = {slot.pk for one in self.teachers
+                        for slot in slots_open_to(one, self.made, now=self.now)}  # fmt: skip
+                needless = able >= {slot.pk for slot in lacking}
+            else:
+                totals = [marks[kind].total for kind in planned]
+                close = max(totals) - min(totals) <= answer.tolerance
+                needless = close or self.made.scheme == Scheme.MEAN
+            if needless:
+                found.append(answer.alias)
+        return found
 
     def wait(self) -> None:
         self.later(30)
@@ -133,7 +166,7 @@ class Room:
         """One step; what is refused changes nothing."""
         often: dict[Callable[[], object], float] = {
             self.mark: 20, self.put_aside: 4, self.decide: 4, self.give_back: 3,
-            self.change_rubric: 0.7, self.add: 0.5, self.wait: 2,
+            self.change_rubric: 0.7, self.add: 0.5, self.replace: 0.7, self.wait: 2,
         }  # fmt: skip
         (step,) = self.lots.choices(list(often), list(often.values()))
         try:
@@ -152,6 +185,7 @@ class Room:
                 while self.mark(teacher):
                     pass
             self.later(31)
+            assert not self.asked_for_nothing(), self.steps
             while self.decide():
                 pass
 
@@ -168,6 +202,8 @@ def test_each_response_gets_its_final_mark(seed: int, lead: User) -> None:
     room = Room(made, question, teachers, lead, lots)
     for _ in range(STEPS):
         room.anything()
+        if room.steps[-1] == "replace":
+            assert not room.asked_for_nothing(), room.steps
     room.finish()
     left = made.answers.filter(final=None).values_list("alias", flat=True)
     assert not left, room.steps
