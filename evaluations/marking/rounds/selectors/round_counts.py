@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.core.paginator import Page, Paginator
@@ -11,7 +12,7 @@ from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
 
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
-from evaluations.models.vocabulary import AnswerRole
+from evaluations.models.vocabulary import AnswerRole, SlotKind
 from questions.models import Question
 
 
@@ -40,6 +41,15 @@ def slot_groups(marking_round: MarkingRound) -> list[SlotGroup]:
 def answers_of_round(marking_round: MarkingRound) -> QuerySet[BlindAnswer]:
     """Return the responses of a round, without its seed answers and intra-rater checks."""
     return BlindAnswer.objects.filter(round=marking_round, role=AnswerRole.ANSWER)
+
+
+def still_revisable(marking_round: MarkingRound, now: datetime) -> int:
+    """Return how many responses have all planned marks, which wait only for the time to revise."""
+    slots = Slot.objects.filter(answer=OuterRef("pk"))
+    lacking, revisable = slots.filter(marked=False), slots.filter(revisable_until__gt=now)
+    waiting = answers_of_round(marking_round).filter(Exists(revisable), final=None)
+    planned = (SlotKind.FIRST, SlotKind.SECOND)
+    return waiting.filter(~Exists(lacking.filter(kind__in=planned))).count()
 
 
 def outdated_questions(marking_round: MarkingRound) -> int:

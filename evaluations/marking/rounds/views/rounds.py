@@ -23,6 +23,7 @@ from evaluations.marking.rounds.selectors.round_counts import (
     AnswerPages,
     outdated_questions,
     slot_groups,
+    still_revisable,
 )
 from evaluations.marking.rounds.selectors.round_preview import preview_of_planned
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
@@ -69,7 +70,8 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
     context = _life(marking_round) | {
         "progress": rounds.round_progress(marking_round, counts, slots),
         "tabs": _tabs(counts),
-        "without_final": sum(counts.values()) - counts[rounds.AnswerState.FINAL],
+        "without_final": (open_ones := sum(counts.values()) - counts[rounds.AnswerState.FINAL]),
+        "still_revisable": still_revisable(marking_round, timezone.now()) if open_ones else 0,
         "state": state,
         "page": page,
         "rows": _shown_rows(marking_round, rounds.answer_rows(shown)),

@@ -21,6 +21,7 @@ from gradeapp.accounts.services import ensure_user
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
     answers_of,
+    give,
     held_slot,
     responses_to,
     small_round,
@@ -215,3 +216,28 @@ def test_a_plan_can_be_discarded(planned: MarkingRound, lead: User) -> None:
     planned.refresh_from_db()
     assert planned.status == RoundStatus.CLOSED
     assert client.post(reverse("rounds:start", args=[planned.public_id])).status_code == 409
+
+
+def test_closing_says_first_what_becomes_final_by_it(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Two of three responses wait only for the time to revise, and one of them needs the lead."""
+    made = small_round([teacher, other_teacher], 3, window_minutes=15)
+    agree, apart, _unmarked = answers_of(made)
+    for answer, other in ((agree, "1"), (apart, "3")):
+        for person, points in ((teacher, "1"), (other_teacher, other)):
+            give(answer, person, [points] * 3, now=timezone.now())
+    client = logged_in(lead)
+    page = " ".join(page_of(client, made).split())
+    assert "Of 3 responses without a final mark, 2 wait only for the time to revise" in page
+    assert "finalizes those that need no third mark or decision" in page
+    client.post(reverse("rounds:close", args=[made.public_id]))
+    assert list(made.answers.exclude(final=None)) == [agree]
+
+
+def test_closing_says_first_that_nothing_else_becomes_final(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    made = small_round([teacher, other_teacher], 2, window_minutes=15)
+    give(answers_of(made)[0], teacher, ["1", "1", "1"], now=timezone.now())
+    assert "2 responses have no final mark and will not get one" in page_of(logged_in(lead), made)
