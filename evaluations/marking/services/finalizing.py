@@ -12,7 +12,7 @@ from functools import partial
 from itertools import takewhile
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, prefetch_related_objects
+from django.db.models import Exists, OuterRef, Q, QuerySet, prefetch_related_objects
 
 from evaluations.facts.answer_facts import record_finals
 from evaluations.marking.rules.arbitration import (
@@ -22,8 +22,10 @@ from evaluations.marking.rules.arbitration import (
     next_step,
 )
 from evaluations.marking.rules.tolerance import compared
+from evaluations.marking.services.due import PLANNED, due_answers, lost
 from evaluations.marking.services.holding import hold_rounds
 from evaluations.marking.services.judge_checks import ask_one_more
+from evaluations.marking.services.showing import EXTRA
 from evaluations.models import (
     BlindAnswer,
     FinalMark,
@@ -34,18 +36,18 @@ from evaluations.models import (
     RoundTeacher,
     Slot,
 )
-from evaluations.models.vocabulary import CHECK_KINDS, LIVE, AnswerRole, RoundStatus, SlotKind
+from evaluations.models.vocabulary import CHECK_KINDS, LIVE, RoundStatus, SlotKind
 from evaluations.schemes import FinalRule, Scheme
 from gradeapp.accounts.markers import present_markers
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.leases import SLOT
 from gradeapp.common.locking import locked
 from questions.selectors.rubrics import frozen
 
 logger = logging.getLogger(__name__)
 
 TEACHERS = (SlotKind.FIRST, SlotKind.SECOND, SlotKind.THIRD)
-PLANNED = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 # Which marks a final mark was made from, by the rule that made it.
 MADE_FROM: Mapping[FinalRule, tuple[SlotKind, ...]] = {
     FinalRule.SINGLE: (SlotKind.FIRST,),
@@ -191,13 +193,20 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
     Who could give it has left the round: a third mark where all others were shown the response, a
     planned one where all others have a role on it or lost it. A third mark waits for nobody who
     may not mark any more; for a planned one that teacher has to be taken out of the round. Where
-    somebody can give the planned mark now, as one who was added, the decision is withdrawn again.
+    somebody can give the planned one again, as a teacher was added, the decision is withdrawn,
+    unless a lead has it at hand.
     """
     if not marking_round.pool.filter(_gone()).exists():
         return
-    _ask_teachers_again(marking_round)
+    left = marking_round.pool.filter(left_at__isnull=False).values("teacher")
     gone = marking_round.pool.filter(_gone()).values("teacher")
-    not_final = _not_final(marking_round)
+    not_final = Slot.objects.filter(
+        answer__round=marking_round, answer__final=None, marked=False
+    ).order_by("answer")
+    open_slots = not_final.filter(
+        Q(planned=None) | Q(planned__in=left),
+        Q(holder=None) | Q(holder__in=left),  # a claim may have met the leaving
+    )
     revisable = Slot.objects.filter(answer=OuterRef("answer"), revisable_until__gt=now)
     thirds = not_final.filter(
         Q(planned=None) | Q(planned__in=gone),
@@ -208,39 +217,22 @@ def ask_the_lead(marking_round: MarkingRound, *, now: datetime) -> None:
     for key in thirds.values_list("answer", flat=True):
         with _locked_alone(key) as answer:
             finalize(answer, now=now)
-    stuck = _without_anybody(marking_round).filter(~Exists(revisable))
+    lacking = open_slots.filter(~_somebody_for_it(helping=False), kind__in=PLANNED)
+    same = Q(answer=OuterRef("answer"))
+    unneeded = not_final.filter(
+        SLOT.free(now),
+        Exists(not_final.filter(~EXTRA, same, kind__in=PLANNED)),
+        ~Exists(lacking.filter(same)),
+        kind=SlotKind.ARBITRATION,
+    )
+    for key in unneeded.values_list("answer", flat=True):
+        with _locked_alone(key):
+            _withdraw(unneeded.filter(answer=key))
+    stuck = lacking.filter(~Exists(revisable))
     for key in stuck.values_list("answer", flat=True).distinct():
         with _locked_alone(key) as answer:
             if answer.final_id is None and stuck.filter(answer=key).exists():
                 _open(answer, SlotKind.ARBITRATION)
-
-
-def _ask_teachers_again(marking_round: MarkingRound) -> None:
-    """Withdraw decisions that wait for planned marks which teachers of the round can give."""
-    planned = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, marked=False)
-    stuck = _without_anybody(marking_round).filter(answer=OuterRef("answer"))
-    waiting = _not_final(marking_round).filter(
-        Exists(planned), ~Exists(stuck), kind=SlotKind.ARBITRATION, void_version=0
-    )
-    for key in waiting.values_list("answer", flat=True):
-        with _locked_alone(key):
-            waiting.filter(answer=key).delete()
-
-
-def _without_anybody(marking_round: MarkingRound) -> QuerySet[Slot]:
-    """Planned marks that nobody has begun and nobody of the round can give."""
-    left = marking_round.pool.filter(left_at__isnull=False).values("teacher")
-    return _not_final(marking_round).filter(
-        Q(planned=None) | Q(planned__in=left),
-        Q(holder=None) | Q(holder__in=left),  # a claim may have met the leaving
-        ~_somebody_for_it(helping=False),
-        kind__in=PLANNED,
-    )
-
-
-def _not_final(marking_round: MarkingRound) -> QuerySet[Slot]:
-    waiting = Slot.objects.filter(answer__final=None, marked=False)
-    return waiting.filter(answer__round=marking_round).order_by("answer")
 
 
 def _somebody_for_it(**offers: bool) -> Exists:
@@ -259,27 +251,6 @@ def _somebody_for_it(**offers: bool) -> Exists:
 def _gone() -> Q:
     """Teachers of a round who give no mark in it any more: who left it or may not mark."""
     return Q(left_at__isnull=False) | ~Q(teacher__in=present_markers())
-
-
-def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
-    """Responses without a final mark that have all planned marks, none of them revisable.
-
-    Those that wait for a third mark or for the lead are left out, but not where a teacher who had
-    the third one at hand gave it back, and a mark before it was given again meanwhile: the third
-    mark may no longer be needed. Nor where teachers have passed it: perhaps the lead has to decide.
-    """
-    slots = Slot.objects.filter(answer=OuterRef("pk"))
-    waiting = Q(kind__in=PLANNED) | Q(void_version=0, planned=None)
-    put_back = Q(skipped_at__isnull=False) | Q(lease_until__lte=now) | Q(passed_at__isnull=False)
-    again = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, void_version__gt=0)
-    unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD) | lost(now)
-    return BlindAnswer.objects.filter(
-        Exists(slots.filter(marked=True)),
-        ~Exists(slots.filter(waiting, ~unneeded, marked=False)),
-        ~Exists(slots.filter(revisable_until__gt=now)),
-        role=AnswerRole.ANSWER,
-        final=None,
-    ).order_by("pk")
 
 
 def close_windows(slots: QuerySet[Slot], *, now: datetime) -> int:
@@ -332,12 +303,6 @@ def _open(answer: BlindAnswer, kind: SlotKind) -> Slot | None:
         slot.save(update_fields=["marked", "holder", "lease_until"])
         return slot
     return slot if made else None
-
-
-def lost(now: datetime) -> Q:
-    """Slots that their teacher has lost for good, alone or to who marked what they took then."""
-    with_it = Q(passed_with__marked=True, passed_with__holder=F("passed_by"))
-    return Q(holder=None) & (Q(passed_by=None, passed_at__lte=now) | with_it)
 
 
 def _waits_for_its_teacher(answer: BlindAnswer, slot: Slot, now: datetime) -> bool:

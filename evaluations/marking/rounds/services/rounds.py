@@ -138,14 +138,14 @@ def add_teachers(
     """Take *teachers* into the pool; the number of responses that they get from the others.
 
     In a round that has begun they share what nobody holds yet, with seed answers
-    and intra-rater checks of their own. Raises BadInput for nobody, for somebody who may
-    not mark, is in the pool already, has left it, or has looked at marks of the round;
-    Conflict for a closed round.
+    and intra-rater checks of their own; what the lead was asked as nobody else could mark it is
+    theirs to mark. Raises BadInput for nobody, for somebody who may not mark, is in the pool
+    already, has left it, or has looked at marks of the round; Conflict for a closed round.
     """
     if not teachers:
         raise BadInput(_("Choose at least one teacher."))
     check_markers(teachers)
-    keys, now = sorted({teacher.pk for teacher in teachers}), now or timezone.now()
+    keys = sorted({teacher.pk for teacher in teachers})
     with transaction.atomic():
         locked = MarkingRound.objects.select_for_update().get(pk=marking_round.pk)
         if locked.status == RoundStatus.CLOSED:
@@ -163,12 +163,13 @@ def add_teachers(
             RoundTeacher(round=marking_round, teacher_id=key) for key in keys
         )
         begun = locked.status != RoundStatus.PLANNED
-        moved = share_out(marking_round, keys, now=now) if begun else 0
+        moved = share_out(marking_round, keys, now=now or timezone.now()) if begun else 0
         # Again: to share out takes a while, in which pages of marks are still open to them.
         _refuse_who_planned_or_looked(locked, teachers)
         detail = {"added": [str(teacher) for teacher in teachers], "responses": moved}
         record(Tag.ROUND_TEACHERS, marking_round, actor=acting_user, **detail)
-    ask_the_lead(marking_round, now=now)
+    if begun:
+        ask_the_lead(marking_round, now=now or timezone.now())
     return moved
 
 

@@ -20,7 +20,7 @@ from evaluations.marking.rounds.services.rounds import add_teachers
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import BlindAnswer, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
-from evaluations.schemes import FinalRule, Scheme
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import BadInput
@@ -346,28 +346,3 @@ def test_what_was_claimed_while_its_teacher_left_goes_to_the_lead(
     Slot.objects.filter(pk=slot.pk).update(holder=leaving, lease_until=later(30))
     finalize_due(made, now=later(3))
     assert answer.slots.filter(kind=SlotKind.ARBITRATION).exists()
-
-
-def test_who_is_added_marks_what_went_to_the_lead_as_nobody_was_left(
-    people: list[User], lead: User
-) -> None:
-    """Two equal marks are final when their time ends."""
-    pair, newcomer = people[:2], people[2]
-    made = small_round(pair, 3, scheme=Scheme.TWO_AND_LEAD, window_minutes=15)
-    stays, leaves = planned_pair(answers_of(made)[0])
-    for answer in answers_of(made)[:2]:
-        give(answer, stays, HIGH)
-    begun = claimed(stays, made, later(10)).answer
-    take_out(made, leaves, acting_user=lead, now=later(2))
-    finalize_due(made, now=later(20))
-    decisions = Slot.objects.filter(answer__round=made, kind=SlotKind.ARBITRATION)
-    assert decisions.count() == 3, "also where the other mark is at hand"
-    assert claim_case(begun, lead, now=later(20))
-    add_teachers(made, [newcomer], acting_user=lead, now=later(21))
-    assert not decisions.exists(), "also where a lead has opened the case"
-    for person in (stays, newcomer):
-        while slot := claim_next(person, round=made, now=later(22)):
-            give(slot.answer, person, HIGH, now=later(23))
-    finalize_due(made, now=later(60))
-    finals = [answer.final and answer.final.rule for answer in answers_of(made)]
-    assert finals == [FinalRule.MEAN_OF_TWO] * 3
