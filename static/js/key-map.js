@@ -4,6 +4,10 @@ const FULL_WIDTH = { "。": ".", "，": ",", "？": "?" };
 const chosen = document.getElementById("own-keys")?.dataset;
 const own = JSON.parse(chosen?.keys ?? "{}");
 
+// Whether the key belongs to an input method. Safari ends the composition before the Enter that did so: its
+// keyCode is 229 then.
+export const composes = (event) => event.isComposing || event.keyCode === 229;
+
 // "" when the key does nothing.
 export function actual(event) {
   if (event.key.length !== 1) return event.key;

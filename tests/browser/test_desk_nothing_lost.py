@@ -98,6 +98,43 @@ def test_what_one_typed_is_never_sent_as_that_of_another(
     site.troubles.clear()  # the browser itself reports the 403
 
 
+def test_back_between_two_responses_keeps_what_was_just_typed(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    first = start(page)
+    give_all(page, "of the first")
+    keys(page, "Enter")
+    expect_another(page, first)
+    second = alias(page)
+    give_all(page, "of the second")
+    page.go_back()
+    expect(page.get_by_role("button", name="Earlier mark")).to_be_visible()
+    page.go_forward()
+    expect(page.locator("#marks")).to_have_attribute("data-alias", second)
+    expect(page.locator("#comment")).to_have_value("of the second")
+    assert Draft.objects.get().slot.answer.alias == second
+
+
+def test_enter_that_belongs_to_an_input_method_saves_nothing(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    """Safari ends the composition before it, and gives it the key code 229."""
+    page = site.open(teacher)
+    now = start(page)
+    give_all(page, "shu")
+    page.evaluate(
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', "
+        "{key: 'Enter', keyCode: 229, bubbles: true, cancelable: true}))"
+    )
+    page.keyboard.type(" ru")
+    expect(page.locator(".saved")).to_contain_text("draft saved")
+    assert (alias(page), Mark.objects.count()) == (now, 0)
+    keys(page, "Enter")
+    expect_another(page, now)
+    assert Mark.objects.get().comment == "shu ru"
+
+
 def test_what_cannot_be_sent_is_sent_again_until_it_is(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:

@@ -2,6 +2,7 @@
 // only after the save was confirmed; what could not be saved stays in the page and is sent again. htmx sends
 // the form. Sentences come from data attributes of the form and of #desk.
 import { refusal, refusalCode } from "../htmx-errors.js";
+import { composes } from "../key-map.js";
 import { isLoggedOut, waitForLogin } from "./login.js";
 import { form, isBusy, makesLine, patience, say, setBusy, show } from "./page.js";
 
@@ -144,7 +145,7 @@ function inText(event) {
 document.addEventListener(
   "keydown",
   (event) => {
-    if (!form() || isBusy() || event.isComposing || event.defaultPrevented) return;
+    if (!form() || isBusy() || composes(event) || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     const isUsed = event.target.matches("textarea") ? inText(event) : isPlain && own.keys?.(event);

@@ -2,6 +2,7 @@
 import { cappedSum } from "../capped-sum.js";
 import { makesLine } from "../desk/page.js";
 import { refusal } from "../htmx-errors.js";
+import { composes } from "../key-map.js";
 import { fits } from "./mark-fields.js";
 
 const form = () => document.getElementById("decision");
@@ -71,7 +72,7 @@ document.addEventListener("keydown", (event) => {
   // A chosen decision or reason keeps the focus; Enter submits from there, and from the comment, where Shift
   // with Enter makes a new line.
   const settles = target.matches?.("#decision input[type=radio]") || (target.id === "comment" && !makesLine(event));
-  if (key === "Enter" && settles && !event.isComposing) {
+  if (key === "Enter" && settles && !composes(event)) {
     event.preventDefault();
     form().requestSubmit();
   }

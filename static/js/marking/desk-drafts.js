@@ -110,6 +110,8 @@ addEventListener("online", () => state.failures && sendDraft());
 const leavingPage = () => sendDraft("leaving");
 addEventListener("beforeunload", leavingPage);
 addEventListener("pagehide", leavingPage);
+// Back and forward between two responses: htmx changes the page, and nothing is left. Before htmx does.
+addEventListener("popstate", leavingPage, { capture: true });
 document.addEventListener("visibilitychange", () => document.hidden && sendDraft("hidden"));
 
 // Logging out ends the session, so such a form waits until the draft has arrived.

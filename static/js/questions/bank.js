@@ -1,5 +1,7 @@
 // The question list by keyboard and in bulk: a cursor on the rows, ticks with ranges, the bar of labels.
 // htmx replaces the rows, so no element is stored here; each is looked up when needed.
+import { composes } from "../key-map.js";
+
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 const rows = () => [...document.querySelectorAll("tr[data-row]")];
 const ticks = () => [...document.querySelectorAll("tr[data-row] input[name=question]")];
@@ -94,7 +96,7 @@ const KEYS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.defaultPrevented || composes(event) || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest(TYPING)) {
     if (event.key === "Escape" && event.target.id === "bank-search") event.target.blur();
     return;

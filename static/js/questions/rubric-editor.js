@@ -1,6 +1,7 @@
 // The rubric editor by keyboard: rows are added, moved, removed and grouped; the sums are compared with the full
 // marks. The form works without this script: rows have buttons and there are spare rows.
 import { totalsByGroup } from "../capped-sum.js";
+import { composes } from "../key-map.js";
 
 const form = document.getElementById("rubric");
 const list = document.getElementById("rubric-rows");
@@ -138,7 +139,7 @@ const ALT = {
 };
 
 form.addEventListener("keydown", (event) => {
-  if (event.isComposing) return;
+  if (composes(event)) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     form.requestSubmit(form.querySelector(".button-primary"));
