@@ -146,7 +146,7 @@ def test_a_suggestion_is_taken_by_a_key(site: Site, three: list[Question], curat
     expect(page.locator("#suggestion")).to_contain_text("canary-m suggests")
     keys(page, "a", "Enter")
     ready(page, after=first)
-    opinion = LabelOpinion.objects.get(author=curator)
+    opinion = LabelOpinion.objects.filter(author=curator).latest("pk")
     assert (opinion.difficulty, opinion.seen_suggestion) == (5, True)
 
 
