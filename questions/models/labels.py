@@ -117,8 +117,10 @@ class LabelOpinion(models.Model):
     one. A model's opinion is a suggestion: it becomes a
     label only when a person takes it, and is counted apart. ``seen_suggestion``
     says that the curator had one, or another curator's labels, before their eyes:
-    then the two are not independent. ``wrote`` is the row of labels that the
-    opinion set, if it did; ``restores`` the earlier opinion that an undo gave back.
+    then the two are not independent. ``suggestion`` is the one that they had; ``shown_since`` says
+    that something was shown after the opinion: the next one is not independent. ``wrote`` is
+    the row of labels that the opinion set, if it did; ``restores`` the earlier opinion that an
+    undo gave back.
     """
 
     question = models.ForeignKey(Question, on_delete=models.PROTECT, related_name="opinions")
@@ -133,6 +135,10 @@ class LabelOpinion(models.Model):
     difficulty = models.PositiveSmallIntegerField(null=True)
     modal = models.CharField(max_length=20, choices=Modal.choices(), blank=True)
     seen_suggestion = models.BooleanField(default=False)
+    suggestion = models.ForeignKey(
+        "self", null=True, db_index=False, on_delete=models.PROTECT, related_name="+"
+    )
+    shown_since = models.BooleanField(null=True)
     wrote = models.OneToOneField(
         LabelRevision, null=True, on_delete=models.PROTECT, related_name="opinion"
     )

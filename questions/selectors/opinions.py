@@ -96,22 +96,16 @@ class ModelShare:
 
 def model_shares() -> list[ModelShare]:
     """Each model whose suggestions are kept, with what curators made of them."""
-    columns = ("question_id", "pk", "model_name", *(label.value for label in Label))
-    counting = LabelOpinion.objects.filter(author=None, followed_by__isnull=True)
-    rows = counting.order_by("pk").values_list(*columns)
-    said: dict[tuple[str, int], tuple[int, list[Value]]] = {
-        (model, question): (key, values) for question, key, model, *values in rows
-    }
-    people = counting_opinions().filter(seen_suggestion=True).order_by("pk")
-    given: dict[int, list[tuple[int, list[Value]]]] = defaultdict(list)
-    for question, key, _model, *values in people.values_list(*columns):
-        given[question].append((key, values))
+    columns = [label.value for label in Label]
+    people = counting_opinions().filter(suggestion__isnull=False).order_by("-pk")
+    given = {key: values for key, *values in people.values_list("suggestion", *columns)}
     by_model: dict[str, list[list[tuple[Value, Value]]]] = defaultdict(list)
     questions: Counter[str] = Counter()
-    for (model, question), (key, values) in said.items():
+    said = LabelOpinion.objects.filter(author=None, followed_by__isnull=True).order_by("pk")
+    for key, model, *values in said.values_list("pk", "model_name", *columns):
         questions[model] += 1
-        later = [theirs for at, theirs in given[question] if at > key]
-        by_model[model] += [list(zip(values, theirs, strict=True)) for theirs in later[:1]]
+        if key in given:
+            by_model[model].append(list(zip(values, given[key], strict=True)))
     return [_share(model, questions[model], by_model[model]) for model in sorted(questions)]
 
 

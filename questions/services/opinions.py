@@ -46,16 +46,16 @@ def give_opinion(
     acting_user: User,
     sets_labels: bool,
     seen: int | None = None,
-    saw_suggestion: bool = False,
+    suggestion: LabelOpinion | None = None,
     reason: str = "",
 ) -> GivenOpinion:
     """Keep what *acting_user* thinks the labels are; with *sets_labels* they become the labels.
 
-    Without it (the second, blind labelling) the labels stay as they are. Empty
-    values of *change* say nothing. *seen* is the key of the row of labels before
-    the curator's eyes, as in ``set_labels``; where somebody else labelled the item
-    since, theirs count, and the opinion is kept for comparing. Raises BadInput
-    without any label, or for a value that does not exist.
+    Without it (the second, blind labelling) the labels stay as they are. Empty values of *change*
+    say nothing. *seen* is the key of the row of labels before the curator's eyes, as in
+    ``set_labels``, and *suggestion* what a model suggested there; where somebody else labelled the
+    item since, theirs count, and the opinion is kept for comparing. Raises BadInput without any
+    label, or for a value that does not exist.
     """
     given = {name: value for name, value in change.items() if value not in (None, "")}
     if not given:
@@ -69,8 +69,8 @@ def give_opinion(
         except Conflict as conflict:
             overtaken = conflict
     shown = question.label_id if seen is None else seen
-    influenced = saw_suggestion or (sets_labels and _saw_others(question, shown, acting_user))
-    return GivenOpinion(_keep(question, given, acting_user, row, influenced), overtaken)
+    influenced = sets_labels and _saw_others(question, shown, acting_user)
+    return GivenOpinion(_keep(question, given, acting_user, row, suggestion, influenced), overtaken)
 
 
 def _keep(
@@ -78,6 +78,7 @@ def _keep(
     given: Mapping[str, object],
     author: User,
     row: LabelRevision | None,
+    suggestion: LabelOpinion | None,
     influenced: bool,
 ) -> LabelOpinion:
     """The new opinion, or the one before when it says the same and no labels were written."""
@@ -86,7 +87,10 @@ def _keep(
     if before is not None and as_labels(before) == labels and row is None:
         return before
     # What was seen once cannot be unseen.
-    seen = before is not None and (before.seen_suggestion or has_differed(question, author))
+    seen = before is not None and (
+        before.seen_suggestion or before.shown_since or has_differed(question, author)
+    )
+    suggestion = suggestion or (before and before.suggestion)
     return LabelOpinion.objects.create(
         question=question,
         author=author,
@@ -94,19 +98,22 @@ def _keep(
         knowledge_id=labels.knowledge,
         difficulty=labels.difficulty,
         modal=labels.modal,
-        seen_suggestion=influenced or seen,
+        seen_suggestion=bool(influenced or seen or suggestion),
+        suggestion=suggestion,
         wrote=row,
         follows=before,
     )
 
 
 @transaction.atomic
-def note_labels_shown(question: Question, *, acting_user: User, suggestion: bool) -> None:
+def note_labels_shown(
+    question: Question, *, acting_user: User, suggestion: LabelOpinion | None
+) -> None:
     """Keep that the labels of *question*, where they rest on another person's, were shown.
 
     So is that a model's *suggestion* was. Both are shown in the first labelling. What *acting_user*
     says of the item from now on is not independent, also in the second labelling after a skip: an
-    empty opinion keeps that. One that was given before and counts stays as it is.
+    empty opinion keeps that, or the one that was given before and counts, which stays independent.
     """
     if not (suggestion or _saw_others(question, question.label_id, acting_user)):
         return
@@ -115,8 +122,14 @@ def note_labels_shown(question: Question, *, acting_user: User, suggestion: bool
     before = _newest(question, acting_user)
     if before is None or (before.is_empty and not before.seen_suggestion):
         LabelOpinion.objects.create(
-            question=question, author=acting_user, seen_suggestion=True, follows=before
+            question=question,
+            author=acting_user,
+            seen_suggestion=True,
+            suggestion=suggestion,
+            follows=before,
         )
+    elif not before.shown_since:
+        LabelOpinion.objects.filter(pk=before.pk).update(shown_since=True)
 
 
 def _newest(question: Question, author: User) -> LabelOpinion | None:
@@ -162,6 +175,8 @@ def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
         difficulty=labels.difficulty,
         modal=labels.modal,
         seen_suggestion=opinion.seen_suggestion,
+        suggestion=opinion.suggestion,
+        shown_since=opinion.shown_since,
         wrote=_restore(question, opinion),
         follows=opinion,
         restores=before,

@@ -100,7 +100,7 @@ def item(request: MemberRequest, public_id: UUID) -> HttpResponse:
             acting_user=request.user,
             sets_labels=not filters.second,
             seen=number(request.POST, "seen"),
-            saw_suggestion=_saw_suggestion(request, question),
+            suggestion=_shown_suggestion(request, question),
             reason=request.POST.get("reason", ""),
         )
     except BadInput as refusal:
@@ -149,9 +149,9 @@ def _question(public_id: UUID) -> Question:
     return question
 
 
-def _saw_suggestion(request: MemberRequest, question: Question) -> bool:
+def _shown_suggestion(request: MemberRequest, question: Question) -> LabelOpinion | None:
     key = number(request.POST, "suggestion")
-    return LabelOpinion.objects.filter(pk=key, question=question).exclude(model_name="").exists()
+    return LabelOpinion.objects.filter(pk=key, question=question).exclude(model_name="").first()
 
 
 def _show_next(
@@ -177,8 +177,8 @@ def _page(
 ) -> HttpResponse:
     context = _context(request, question, filters) | state
     if not filters.second:
-        suggestion = context["suggestion"] is not None
-        note_labels_shown(question, acting_user=request.user, suggestion=suggestion)
+        shown = context["suggestion"]
+        note_labels_shown(question, acting_user=request.user, suggestion=shown)
     if sent:
         chosen = {**context["choices"].chosen, **{k: v for k, v in sent.items() if v}}
         context |= {"choices": label_choices(chosen), "reason": sent.get("reason", "")}

@@ -14,6 +14,7 @@ from django.urls import reverse
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from questions.models import HumanRate, LabelOpinion, LabelResolution, LabelRevision, Question
+from questions.rules.four_tuple import Label
 from questions.rules.vocabulary import ItemStatus, Modal
 from questions.selectors.labelling import (
     Progress,
@@ -24,7 +25,7 @@ from questions.selectors.labelling import (
     waiting,
 )
 from questions.selectors.labels import four_tuple, history_rows
-from questions.selectors.opinions import agreements
+from questions.selectors.opinions import agreements, model_shares
 from questions.services.opinions import give_opinion
 from questions.services.suggestions import import_suggestions
 from tests.conftest import logged_in
@@ -290,6 +291,33 @@ def test_who_skips_with_a_suggestion_in_sight_is_not_independent(
         save(curator, item, "?mode=second", difficulty="3")
     assert LabelOpinion.objects.get(author=curator, question=items[0], difficulty=3).seen_suggestion
     assert [pair.items for pair in agreements()] == [1]
+
+
+def test_who_completes_an_opinion_after_labels_were_shown_is_independent_for_its_first_part(
+    items: list[Question], curator: User, other: User
+) -> None:
+    give_opinion(items[0], {"difficulty": 4}, acting_user=curator, sets_labels=False)
+    give_opinion(items[0], WHOLE | {"difficulty": 4}, acting_user=other, sets_labels=True)
+    logged_in(curator).get(address(items[0]))
+    save(curator, items[0], "?mode=second", **(WHOLE | {"difficulty": 4}))
+    (pair,) = agreements()
+    assert {label: found.n for label, found in pair.labels.items()} == {
+        label: int(label is Label.DIFFICULTY) for label in Label
+    }
+
+
+def test_a_suggestion_that_nobody_saw_counts_for_no_model(
+    items: list[Question], curator: User, other: User
+) -> None:
+    for question in items[:2]:
+        suggest(question, curator, difficulty=2)
+    give_opinion(items[0], {"difficulty": 2}, acting_user=other, sets_labels=True)
+    save(curator, items[0], "?suggestions=off", difficulty="2")  # with the other's labels in sight
+    assert LabelOpinion.objects.get(author=curator, difficulty=2).seen_suggestion
+    shown = logged_in(curator).get(address(items[1])).context["suggestion"]
+    save(curator, items[1], suggestion=shown.pk, difficulty="2")
+    (share,) = model_shares()
+    assert (share.questions, share.answered, share.taken) == (2, 1, {Label.DIFFICULTY: 1})
 
 
 def test_agreement_and_differences_on_their_pages(
