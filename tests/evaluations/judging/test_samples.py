@@ -170,7 +170,7 @@ def test_the_total_follows_from_the_sample(
     assert (fitness.reason, fitness.pairs) == ("", state.drawn)
     assert fitness.correlation == pytest.approx(1)
     assert total.aided.high - total.aided.low < total.human_only.high - total.human_only.low  # type: ignore[operator]
-    check_report(sample, truth, logged_in(lead))
+    check_report(sample, logged_in(lead))
     following = open_sample(
         wish(run, "3"),
         name="Next",
@@ -242,7 +242,7 @@ def totals_of(report: Report) -> list[ReportRow]:
     return [row for row in report.rows if row.key["subject"] == "ALL"]
 
 
-def check_report(sample: MarkingSample, truth: float, client: Client) -> None:
+def check_report(sample: MarkingSample, client: Client) -> None:
     """The total of the sample in ``converted``: command, API, page and file, with its marker."""
     everything = build_report("converted", ReportParams("exam")).rows
     markers = {row.key["marker"] for row in everything}
@@ -258,7 +258,6 @@ def check_report(sample: MarkingSample, truth: float, client: Client) -> None:
     (state,) = state_of(sample).totals
     assert figure == state.aided
     assert total.figures["total_at_every_look"] == state.aided_always
-    assert figure.low < truth < figure.high  # type: ignore[operator]
     objective = objective_rates(sample.run)
     known = sum(WEIGHTS[one].objective * objective[one] for one in STREAMS[Stream.SCIENCES])
     subjective = sum(WEIGHTS[one].subjective for one in STREAMS[Stream.SCIENCES])
