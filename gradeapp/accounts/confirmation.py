@@ -65,6 +65,19 @@ def check_confirmed(request: HttpRequest | Request) -> None:
     session[CONFIRMED] = now
 
 
+def check_confirmed_before(request: HttpRequest) -> None:
+    """Raise NotAllowed where ``check_confirmed`` would let what was sent wait for a confirmation.
+
+    For what must be stored nowhere meanwhile, as a key.
+    """
+    try:
+        check_confirmed(request)
+    except ReauthenticationRequired:
+        sentence = _("Confirm first that it is you, on the page %(page)s; then save again.")
+        page = reverse("account_reauthenticate")
+        raise NotAllowed(sentence % {"page": page}, code="confirm_password") from None
+
+
 def check_cost(request: HttpRequest | Request, most: Callable[[], Decimal]) -> None:
     """Do ``check_confirmed`` if *most* is above ``CONFIRM_COST``, in whatever currency it is.
 

@@ -153,6 +153,7 @@ class EndpointForm(forms.Form):
     def facts(self, endpoint: Endpoint | None) -> dict[str, Any]:
         """Return the arguments of ``save_endpoint``; without a key the present one is kept."""
         facts = {**self.cleaned_data, "endpoint": endpoint}
+        del facts["password"]
         if facts["max_temperature"] is None:
             del facts["max_temperature"]
         typed = facts["key_variable"] or facts["key"]

@@ -42,7 +42,7 @@ def save_endpoint(
     endpoint: Endpoint | None = None,
     key_variable: str | None = "",
     key: str = "",
-    password: str = "",
+    confirmed: bool = False,
     language_model: str = "",
     price_input: Decimal = Decimal(0),
     price_output: Decimal = Decimal(0),
@@ -64,7 +64,7 @@ def save_endpoint(
 
     ``key_variable`` is the name of an environment variable, "" for no key, None to keep the present
     key; ``key`` is a key to be stored instead. A key is not kept with a new address, and
-    *acting_user* then has to give their ``password``. ``language_model`` is the name in reports, by
+    *acting_user* must have ``confirmed`` that. ``language_model`` is the name in reports, by
     default that of the model. ``account`` is the provider account whose limits it shares, None for
     the present one, or an own one at first. *seen* is the ``state_of`` the endpoint that the person
     changes, "" not to compare. Raises BadInput for invalid fields, Conflict if it has changed.
@@ -77,7 +77,7 @@ def save_endpoint(
     had_key = endpoint.has_key
     set_key(endpoint, address, key_variable=key_variable, key=key)
     has_key = had_key or endpoint.has_key
-    if moved and has_key and acting_user and not acting_user.check_password(password):
+    if moved and has_key and acting_user and not confirmed:
         raise BadInput(_("The address of an endpoint with a key has changed. Enter your password."))
     endpoint.name, endpoint.base_url, endpoint.model = name, address, model
     endpoint.price_input, endpoint.price_output = price_input, price_output

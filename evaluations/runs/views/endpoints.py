@@ -14,8 +14,10 @@ from evaluations.runs.rules.presets import PRESETS, preset
 from evaluations.runs.selectors.accounts import accounts, get_endpoint
 from evaluations.runs.services.endpoint_checks import check_endpoint
 from evaluations.runs.services.endpoints import save_endpoint, state_of
+from gradeapp.accounts.confirmation import check_confirmed_before
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.accounts.throttle import guess, own_password_limits
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import Refusal
 
@@ -54,7 +56,9 @@ def edit(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
     form = EndpointForm(request.POST)
     if form.is_valid():
         try:
-            saved = save_endpoint(acting_user=request.user, **form.facts(endpoint))
+            confirmed = _has_confirmed(request, form, endpoint)
+            facts = form.facts(endpoint)
+            saved = save_endpoint(acting_user=request.user, confirmed=confirmed, **facts)
         except Refusal as refusal:
             form.add_error(None, str(refusal))
             if endpoint is not None and refusal.code == "changed_meanwhile":
@@ -66,6 +70,23 @@ def edit(request: MemberRequest, endpoint: Endpoint | None) -> HttpResponse:
     context = {"form": form, "endpoint": get_endpoint(endpoint.pk) if endpoint else None}
     context["presets"] = PRESETS
     return render(request, "evaluations/runs/endpoint.html", context, status=400)
+
+
+def _has_confirmed(request: MemberRequest, form: EndpointForm, endpoint: Endpoint | None) -> bool:
+    """Return whether the person has said again who they are, where the address changes.
+
+    Passwords are counted as at the login. Who has none confirms on the page for that, before:
+    what was sent here waits nowhere, for a key may be in it. Raises Throttled or NotAllowed.
+    """
+    user, password = request.user, form.cleaned_data["password"]
+    if endpoint is None or form.cleaned_data["base_url"].rstrip("/") == endpoint.base_url:
+        return False
+    if user.has_usable_password():
+        return bool(password) and guess(
+            own_password_limits(user.pk), lambda: user.check_password(password)
+        )
+    check_confirmed_before(request)
+    return True
 
 
 @require_POST

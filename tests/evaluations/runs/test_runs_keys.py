@@ -7,6 +7,8 @@ import logging
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from cryptography.fernet import Fernet
 from django.core import serializers
 from django.core.management import call_command
@@ -25,6 +27,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.masking import MaskingFormatter
 from gradeapp.common.refusals import BadInput, Refusal
+from tests.accounts.test_confirmation_pages import minutes_ago
 from tests.conftest import logged_in
 from tests.evaluations.run_world import planned, worked
 from tests.scripted_server import Fault, ScriptedServer, named_fault
@@ -223,6 +226,45 @@ def test_a_new_address_needs_the_key_and_the_password(admin: User, server: Scrip
         address = [server.base_url, other.base_url]
     entry = AuditEntry.objects.filter(tag="endpoint.saved").latest("pk")
     assert entry.detail["changed"] == {"base_url": address}
+
+
+def test_passwords_for_a_new_address_are_counted(admin: User, server: ScriptedServer) -> None:
+    """A stolen session tries five, as at the login; the form stays, and so does the endpoint."""
+    endpoint = save(server, key=KEY)
+    client, page = logged_in(admin), reverse("runs:endpoint", args=[endpoint.pk])
+    with ScriptedServer() as other:
+        moved = {**FORM, "base_url": other.base_url, "key": KEY}
+        given = [client.post(page, {**moved, "password": f"guess {n}"}).text for n in range(6)]
+        assert ["Enter your password" in text for text in given] == [True] * 5 + [False]
+        assert "Too many" in given[-1]
+        assert other.base_url in given[-1]
+    assert Endpoint.objects.get().base_url == server.base_url
+
+
+def test_who_has_no_password_moves_an_endpoint_with_a_key(
+    admin: User, server: ScriptedServer, settings: Settings
+) -> None:
+    """Single sign-on with a second factor: the code is asked for before, and no key waits."""
+    settings.CONFIRM_CHANGES = True
+    admin.set_unusable_password()
+    admin.save()
+    endpoint = save(server, key=KEY)
+    client, page = logged_in(admin), reverse("runs:endpoint", args=[endpoint.pk])
+    kind, secret = Authenticator.Type.TOTP, {"secret": "A" * 32}
+    Authenticator.objects.create(user=admin, type=kind, data=secret)
+    code = next(iter(RecoveryCodes.activate(admin).get_unused_codes()))
+    assert "Your password" not in client.get(page).text
+    minutes_ago(client, 16)
+    with ScriptedServer() as other:
+        moved = {**FORM, "base_url": other.base_url, "key": KEY}
+        refused = client.post(page, moved)
+        assert refused.status_code == 400
+        assert "Confirm first that it is you, on the page" in refused.text
+        assert KEY not in str(dict(client.session))
+        asked = client.get(reverse("account_reauthenticate"))
+        assert client.post(asked["Location"], {"code": code}).status_code == 302
+        assert client.post(page, moved).status_code == 302
+        assert Endpoint.objects.get().base_url == other.base_url
 
 
 def test_the_trail_says_what_became_of_a_key(server: ScriptedServer) -> None:
