@@ -64,8 +64,8 @@ def invite(
     (``email``) the address of somebody who has an account; Conflict if that invitation was used.
     """
     roles = list(roles)
+    one_change_of_people_at_a_time()
     if form_key is not None:
-        one_change_of_people_at_a_time()
         _end_earlier(form_key, acting_user)
     check_roles([role.value for role in roles])
     check_name_is_plain(name)
