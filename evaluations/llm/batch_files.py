@@ -96,7 +96,11 @@ def _read(line: bytes, now: datetime, mask: SecretMask) -> BatchLine:
     return BatchLine(custom_id, reply, is_answer=True)
 
 
-def _failure(error: Mapping[str, Any], mask: SecretMask) -> ChatFailure:
+def _failure(error: object, mask: SecretMask) -> ChatFailure:
+    if isinstance(error, str):
+        error = {"code": "error", "message": error}
+    if not isinstance(error, dict):
+        raise TypeError("an error is an object or a text")
     code, text = (str(error.get(name) or "") for name in ("code", "message"))
     text = mask_keys(mask.text(text)[:8000])
     if code in NOT_BEGUN:

@@ -23,7 +23,7 @@ from evaluations.llm.batch_files import bounded_lines, lost, not_begun
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
 from evaluations.models import Batch, Endpoint, Job, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
-from evaluations.runs.selectors.run_words import ENDPOINT_CHANGED, FEWER_REPLIES
+from evaluations.runs.selectors.run_words import ENDPOINT_CHANGED, FEWER_REPLIES, STEP_FAILED
 from evaluations.runs.services.batch_making import HELD, HOLD, make_batches, release_unfinished
 from evaluations.runs.services.batch_reports import BatchReport, record_read
 from evaluations.runs.services.batches import (
@@ -205,6 +205,10 @@ class BatchWork:
             logger.exception("batch %s: results cannot be stored", self.batch.pk)
             with suppress(HoldLostError, DatabaseError):
                 self.wait(SOONEST)
+        except Exception:  # nothing of ours may fetch a file every ten seconds for ever
+            logger.exception("batch %s: its step failed", self.batch.pk)
+            with suppress(HoldLostError, DatabaseError):
+                self.later(error=STEP_FAILED, error_status=None)
 
     def may_go_on(self) -> bool:
         """Pause the run of a changed endpoint; return whether the batch has a step all the same.
@@ -336,6 +340,15 @@ class BatchWork:
         """Let a worker look at the batch again after *time*."""
         self.keep(next_at=self.clock() + time)
 
+    def later(self, least: timedelta = timedelta(0), *, refusals: int = 0, **said: Any) -> None:
+        """Try the step again after a time, at *least* that; each failure in a row doubles it."""
+        batch = self.batch
+        wait = min(SOONEST * 2 ** min(batch.failures, 7), LATEST)
+        if batch.input_file and not batch.remote_id:
+            wait = max(wait, UNSURE)
+        counts = {"failures": batch.failures + 1, "refusals": refusals}
+        self.keep(next_at=self.clock() + max(wait, least), **counts, **said)
+
     def react(self, failure: ChatFailure) -> None:
         """Try again later, or let the run wait for a person, after *failure* of a step."""
         batch, kind = self.batch, failure.kind
@@ -355,12 +368,8 @@ class BatchWork:
             give_up(batch, why, BatchState.FAILED, acting_user=None, http_status=status)
             pause(self.run, PauseReason.BATCH_REJECTED)
         else:
-            wait = min(SOONEST * 2 ** min(batch.failures, 7), LATEST)
-            if batch.input_file and not batch.remote_id:
-                wait = max(wait, UNSURE)
-            wait = max(wait, timedelta(seconds=failure.retry_after or 0))
-            counts = {"failures": batch.failures + 1, "refusals": refusals}
-            self.keep(next_at=self.clock() + wait, **counts, **said)
+            least = timedelta(seconds=failure.retry_after or 0)
+            self.later(least, refusals=refusals, **said)
 
     def cannot_send(self, refusal: Refusal) -> None:
         """Let the run wait for a person: without a key, at a forbidden address, or changed."""

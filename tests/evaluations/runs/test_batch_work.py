@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -15,6 +16,7 @@ from evaluations.llm.client import Limits
 from evaluations.models import Batch, Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
 from evaluations.runs import tasks
+from evaluations.runs.selectors.run_words import STEP_FAILED
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import batch_work
 from evaluations.runs.services.batch_making import make_batches
@@ -240,17 +242,46 @@ def test_a_worker_that_slept_past_its_hold_takes_its_second_batch_back(
 
 
 def test_a_defect_of_ours_is_no_broken_reply(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+    endpoint: Endpoint, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It was stored as what the endpoint had sent, so that nobody looked for it."""
+    """It is told, and tried again later and later; a file was fetched every ten seconds."""
     run = by_api(endpoint)
 
-    def defect(batch: Any) -> Any:
+    def defect(*batch: Any) -> Any:
         raise TypeError("ours")
 
-    monkeypatch.setattr(batch_api, "_read", defect)
-    with pytest.raises(TypeError, match="ours"):
-        look(run)
+    with monkeypatch.context() as broken:
+        broken.setattr(batch_api, "_read", defect)
+        waits = []
+        for failures in (1, 2, 3):
+            look(run)
+            batch = Batch.objects.get()
+            assert (batch.failures, batch.error, batch.holder) == (failures, STEP_FAILED, "")
+            assert batch.next_at is not None
+            waits.append((batch.next_at - database_now()).total_seconds())
+    assert min(waits) > 50
+    look(run, 3)
+    done_once(run, server, 3)
+
+
+@pytest.mark.parametrize("error", ["overloaded", ["overloaded"], 5, True])
+def test_an_error_that_is_no_object_keeps_no_reply_back(
+    error: object, endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    """The worker died of it at each look, before it stored what else was in the file."""
+    run = by_api(endpoint)
+
+    def break_the_first(step: str) -> None:
+        if step == "before fetch":
+            key = server.batches.batches[0]["output_file_id"]
+            first, *others = server.batches.files[key].splitlines()
+            line = {"custom_id": json.loads(first)["custom_id"], "error": error}
+            server.batches.files[key] = b"\n".join([json.dumps(line).encode(), *others])
+            server.batches.meets = lambda step: None
+
+    server.batches.meets = break_the_first
+    look(run, 2)
+    assert Response.objects.filter(run=run).count() == 2
 
 
 @pytest.mark.parametrize(

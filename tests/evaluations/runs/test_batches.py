@@ -144,12 +144,13 @@ def test_each_bad_line_has_a_sentence_and_loses_nothing(endpoint: Endpoint) -> N
             answered(good, "another"),
             line_of(expired["custom_id"], error={"code": "batch_expired", "message": "late"}),
             line_of(refused["custom_id"], response=bad),
+            *(line_of(left["custom_id"], error=odd) for odd in (["x"], 5, True)),
         ],
         acting_user=None,
     )
     assert (report.answered, report.failed, report.same, report.unknown) == (1, 2, 1, 3)
     said = "\n".join(report.problems)
-    for words in ("Line 1: it is not", "no request of this run", "stands twice", "(late)"):
+    for words in ("Line 1: it is not", "Line 12: it is not", "no request of this run", "(late)"):
         assert words in said
     states = list(Job.objects.filter(run=run).order_by("pk").values_list("status", flat=True))
     assert sorted(states) == sorted(
@@ -164,6 +165,10 @@ def test_each_bad_line_has_a_sentence_and_loses_nothing(endpoint: Endpoint) -> N
     assert money(run).spent == Decimal("0.06")
     with pytest.raises(BadInput, match="no request of this run"):
         read_replies(run, [answered({**left, "custom_id": "x"})], acting_user=None)
+    # An error may be a text alone.
+    text = line_of(requests_of(again)[0]["custom_id"], error="overloaded")
+    report = read_replies(run, [text], acting_user=None)
+    assert (report.failed, "overloaded" in report.problems[0]) == (1, True)
 
 
 @pytest.mark.parametrize("how", ["one file", "in pieces", "two files"])
