@@ -11,7 +11,8 @@ not thread-safe.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -85,6 +86,16 @@ class Breaker:
         if not self.is_open:
             return sys.maxsize
         return 1 if not self._probes and now >= self._next_probe else 0
+
+    @contextmanager
+    def undone_by_an_error(self) -> Iterator[None]:
+        """Forget what is noted in the block if it raises: what it stored is rolled back too."""
+        before = {**vars(self), "_probes": set(self._probes), "_row": dict(self._row)}
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            raise
 
     def tried_elsewhere(self, tried: bool) -> None:
         """Note whether another worker tries the endpoint now.

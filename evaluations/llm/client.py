@@ -7,7 +7,7 @@ A call ends either with a ``ChatReply`` (the endpoint answered, usefully or not)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -77,6 +77,21 @@ class ChatReply:
     reported_cost: str | None = None
     odd_usage: bool = False
     choices: int = 1
+
+
+def without_usage(reply: ChatReply) -> ChatReply:
+    """Return *reply* as one whose usage cannot be used."""
+    return replace(
+        reply,
+        prompt_tokens=None,
+        completion_tokens=None,
+        cached_tokens=None,
+        reasoning_tokens=None,
+        audio_tokens=None,
+        total_tokens=None,
+        reported_cost=None,
+        odd_usage=True,
+    )
 
 
 # What is left of a limit is out of date when a spool is read.

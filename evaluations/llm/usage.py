@@ -51,16 +51,16 @@ def read_usage(sent: object) -> Usage:
     )
     reasoning = _first(written.get("reasoning_tokens"), usage.get("reasoning_tokens"))
     sounds = [_count(one.get("audio_tokens")) for one in (read, written)]
-    audio = sum(one or 0 for one in sounds) if sounds != [None, None] else None
+    audio = _count(sum(one or 0 for one in sounds)) if sounds != [None, None] else None
     names = ("prompt_tokens", "completion_tokens")
     odd = any(usage.get(name) is not None and _count(usage[name]) is None for name in names)
     if prompt is not None and completion is not None:
         if total is not None and total > prompt + completion:
             completion = total - prompt  # reasoning that is counted beside the completion
         elif reasoning is not None and reasoning > completion:
-            completion += reasoning
-        if total is not None and total < prompt + completion:
-            odd = True
+            completion = _count(completion + reasoning)
+        together = None if completion is None else prompt + completion
+        odd = odd or together is None or (total is not None and total < together)
         # Every call has a prompt.
         odd = odd or prompt == 0 or (cached is not None and cached > prompt)
     return Usage(prompt, completion, cached, reasoning, audio, total, _cost(usage.get("cost")), odd)
@@ -84,7 +84,8 @@ def _cost(value: object) -> str | None:
         return None
     if not 0 <= value < _MOST_COST:  # neither NaN nor infinity
         return None
-    return f"{Decimal(json.dumps(value)):.8f}"
+    rounded = round(Decimal(json.dumps(value)), 8)
+    return f"{rounded:.8f}" if rounded < _MOST_COST else None
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

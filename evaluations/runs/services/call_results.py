@@ -25,6 +25,7 @@ from evaluations.llm.client import (
     ChatFailure,
     ChatReply,
     FailureKind,
+    without_usage,
 )
 from evaluations.llm.replies import malformed
 from evaluations.llm.retry import RetryPolicy, decide
@@ -69,8 +70,7 @@ class Stored:
     """What was stored of a batch.
 
     ``costs`` has for each call the amount that was reserved until now, and the amount that the
-    budget has to bear,
-    ``failed`` each failure and when its call was sent.
+    budget has to bear, ``failed`` each failure and when its call was sent.
     """
 
     kept: Kept = field(default_factory=Kept)
@@ -87,7 +87,6 @@ class Stored:
         self.costs += other.costs
 
 
-@transaction.atomic
 def store_results(
     results: Sequence[CallResult],
     *,
@@ -103,6 +102,13 @@ def store_results(
     failure while it is open counts against no job.
     """
     breaker = breaker or Breaker(random=random)
+    with breaker.undone_by_an_error(), transaction.atomic():
+        return _store(results, now=now, random=random, breaker=breaker)
+
+
+def _store(
+    results: Sequence[CallResult], *, now: datetime, random: Random, breaker: Breaker
+) -> Stored:
     stored = Stored()
     keys = [attempt_of(result.key) for result in results]
     # Locked in one order, so that two workers cannot wait for each other.
@@ -153,7 +159,8 @@ def store_each(
 ) -> Stored:
     """Store a batch; a reply that cannot be stored is stored as malformed, the others as they are.
 
-    A number that no column holds must not keep a batch from being stored again and again.
+    A number that no column holds must not keep a batch from being stored again and again, and
+    costs no answer: a reply whose usage cannot be stored counts as one without.
     """
     try:
         return store_results(results, now=now, random=random, breaker=breaker)
@@ -167,6 +174,9 @@ def store_each(
         if result.reply is None:
             raise
         logger.exception("the reply to call %s cannot be stored", result.key)
+        if (bare := without_usage(result.reply)) != result.reply:
+            kept = [CallResult(result.key, bare, result.seconds)]
+            return store_each(kept, now=now, random=random, breaker=breaker)
         why = f"the reply cannot be stored: {type(error).__name__}"
         failure = malformed(why, result.reply.request_id, result.reply.raw[:KEPT_BODY])
         broken = [CallResult(result.key, failure, result.seconds)]

@@ -15,6 +15,7 @@ from django.db import connection
 from django.utils import timezone
 
 from evaluations.llm import spool
+from evaluations.llm.breaker import Breaker
 from evaluations.llm.budget import Budget
 from evaluations.llm.client import CallResult, ChatFailure, ChatReply, FailureKind
 from evaluations.models import Attempt, Endpoint, Job, LanguageModel, Response, Run, RunWorker
@@ -22,7 +23,7 @@ from evaluations.models.vocabulary import AttemptStatus, JobStatus
 from evaluations.runs.rules.call_keys import attempt_of
 from evaluations.runs.selectors.runs import progress
 from evaluations.runs.services import job_queue, run_workers
-from evaluations.runs.services.call_results import store_results
+from evaluations.runs.services.call_results import store_each, store_results
 from evaluations.runs.services.generation import look_for_work
 from evaluations.runs.services.job_queue import Call, Claimed
 from evaluations.runs.services.planning import plan_jobs
@@ -74,6 +75,22 @@ def state(run: Run) -> Counter[str]:
 
 def after_lease() -> datetime:
     return job_queue.lease_end(NOW) + timedelta(seconds=1)
+
+
+@pytest.mark.django_db
+def test_a_batch_that_is_stored_singly_tells_of_each_failure_once() -> None:
+    """A reply with a number that no column holds; each failure was taken from its job twice."""
+    run = planned(4)
+    first, *others = claim(run, "w", 4)
+    results = [answered(first, tokens=2**70)]
+    results += [failed(one, FailureKind.INTERRUPTED, billed=True) for one in others]
+    breaker = Breaker(random=Random(0))
+    stored = store_each(results, now=NOW, random=Random(1), breaker=breaker)
+    assert (stored.answered, len(stored.failed), breaker.is_open) == (1, 3, True)
+    assert state(run) == {"done": 1, "pending": 3}
+    assert set(Job.objects.exclude(status="done").values_list("attempts_made", flat=True)) == {0}
+    kept = Attempt.objects.get(status=AttemptStatus.ANSWERED)
+    assert (kept.prompt_tokens, Response.objects.get().text) == (None, "A")
 
 
 @pytest.mark.django_db

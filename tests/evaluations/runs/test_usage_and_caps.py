@@ -31,6 +31,8 @@ from tests.evaluations.run_world import planned, scripted_endpoint, worked
 from tests.evaluations.runs.batch_world import look
 from tests.scripted_server import Fault, ScriptedServer
 
+MOST = 2**31 - 1
+
 
 @pytest.mark.parametrize(
     ("sent", "usage"),
@@ -98,6 +100,17 @@ from tests.scripted_server import Fault, ScriptedServer
         ({"prompt_tokens": 9, "completion_tokens": 0}, Usage(9, 0)),
         ({"prompt_tokens": 1, "completion_tokens": 1, "cost": float("nan")}, Usage(1, 1)),
         ({"prompt_tokens": 1, "completion_tokens": 1, "cost": 1e30}, Usage(1, 1)),
+        # Sums, and what is rounded, fit their columns too.
+        ({"prompt_tokens": 1, "completion_tokens": 1, "cost": 999999.999999999}, Usage(1, 1)),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 20,
+                "completion_tokens_details": {"reasoning_tokens": MOST, "audio_tokens": MOST},
+                "prompt_tokens_details": {"audio_tokens": MOST},
+            },
+            Usage(9, None, reasoning=MOST, odd=True),
+        ),
     ],
 )
 def test_usage_in_the_forms_of_providers(sent: object, usage: Usage) -> None:
