@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, Final
 
 from evaluations.llm.classify import NO_SECRET, failure_of
-from evaluations.llm.client import ChatFailure, ChatReply, FailureKind
+from evaluations.llm.client import KEPT_BODY, ChatFailure, ChatReply, FailureKind
 from evaluations.llm.replies import read_reply
 from gradeapp.common.masking import SecretMask, mask_keys
 from gradeapp.common.strict_json import check_depth
@@ -55,9 +55,12 @@ def request_line(
 
 
 def read_lines(
-    lines: Iterable[bytes], now: datetime, mask: SecretMask = NO_SECRET
+    lines: Iterable[bytes], now: datetime, mask: SecretMask = NO_SECRET, most: int = MOST_LINE
 ) -> Iterator[BatchLine | BadLine]:
-    """Yield what each line says, with our key masked by *mask*; blank lines are passed over."""
+    """Yield what each line says, with our key masked by *mask*; blank lines are passed over.
+
+    A reply of more than *most* bytes is one that is too large, as with live calls.
+    """
     for number, line in enumerate(lines, 1):
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
@@ -67,12 +70,12 @@ def read_lines(
             yield BadLine(number, "The line is longer than 20 MB.")
             continue
         try:
-            yield _read(mask.raw(line), now, mask)
+            yield _read(mask.raw(line), now, mask, most)
         except (ValueError, KeyError, TypeError):
             yield BadLine(number, "The line is not a reply of a batch file.")
 
 
-def _read(line: bytes, now: datetime, mask: SecretMask) -> BatchLine:
+def _read(line: bytes, now: datetime, mask: SecretMask, most: int) -> BatchLine:
     """Raise ValueError, KeyError or TypeError if *line* is not a reply."""
     text = line.decode("utf-8")
     check_depth(text, "line")
@@ -89,11 +92,21 @@ def _read(line: bytes, now: datetime, mask: SecretMask) -> BatchLine:
     body = json.dumps(answer["body"], ensure_ascii=False)
     if status != 200:
         return BatchLine(custom_id, failure_of(status, {}, body, now=now, mask=mask))
+    return BatchLine(custom_id, _reply(body, request_id, mask, most), is_answer=True)
+
+
+def _reply(body: str, request_id: str, mask: SecretMask, most: int) -> ChatReply | ChatFailure:
+    """Return what the *body* of an answer says; it was paid for, whatever that is."""
+    content = body.encode("utf-8", "replace")
+    if len(content) > most:
+        why = f"the answer is larger than {most} bytes"
+        failure = ChatFailure(FailureKind.OVERSIZE, why, http_status=200, may_have_been_billed=True)
+        failure.body = mask.text(body[:KEPT_BODY])
+        return failure
     try:
-        reply = read_reply(body.encode("utf-8", "replace"), request_id, mask)
+        return read_reply(content, request_id, mask)
     except ChatFailure as failure:
-        return BatchLine(custom_id, failure, is_answer=True)
-    return BatchLine(custom_id, reply, is_answer=True)
+        return failure
 
 
 def _failure(error: object, mask: SecretMask) -> ChatFailure:

@@ -49,6 +49,16 @@ class Limits:
     reply_bytes: int = 20_000_000
 
 
+def most_bytes(max_tokens: int) -> int:
+    """Return how large a reply may be that was asked for with *max_tokens*, in bytes.
+
+    A token has some four bytes, or twelve in escapes of JSON; a megabyte is for reasoning that is
+    not counted, and for what stands around the text. What is longer is shown to people and read
+    many times, so it would take the memory and the time of all.
+    """
+    return min(1_000_000 + 64 * max_tokens, Limits().reply_bytes)
+
+
 @dataclass(frozen=True, slots=True)
 class ChatReply:
     """One answer, which may be truncated or empty.

@@ -73,9 +73,11 @@ def response_list() -> QuerySet[Response]:
         response=OuterRef("pk"), judge__suspended_at=None
     )
     judged = counting.order_by("-id")  # of several judges the last one
-    return Response.objects.select_related(
+    listed = Response.objects.select_related(
         "question__task__dataset", "revision", "attempt", "run__language_model", "suggestion"
-    ).annotate(
+    )
+    # A reply can have a megabyte, which is in its body once more.
+    return listed.defer("reasoning", "attempt__body").annotate(
         outcome=F("strict_score__outcome"),
         points=F("strict_score__points"),
         judge_status=Subquery(judged.values("status")[:1]),

@@ -25,7 +25,7 @@ from evaluations.llm.batch_files import (
 )
 from evaluations.llm.breaker import STANDARD, Breaker
 from evaluations.llm.classify import NO_SECRET
-from evaluations.llm.client import CallResult, ChatFailure
+from evaluations.llm.client import CallResult, ChatFailure, most_bytes
 from evaluations.models import Attempt, Batch, Job, Run
 from evaluations.models.vocabulary import (
     AttemptStatus,
@@ -123,9 +123,11 @@ def store_lines(
     used are named in *report*. *mask* masks the key of the endpoint that sent them.
     """
     now, unreadable = database_now(), 0
+    assert run.endpoint is not None  # a run by batch has one
+    most = most_bytes(run.endpoint.max_tokens)
     waiting: list[CallResult] = []
     seen: dict[str, bool] = {}  # whether the line was an answer
-    for line in read_lines(lines, now, mask):
+    for line in read_lines(lines, now, mask, most):
         if isinstance(line, BadLine):
             unreadable += 1
             if unreadable > MOST_UNREADABLE:

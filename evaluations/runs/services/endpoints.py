@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.llm.client import Limits
+from evaluations.llm.client import Limits, most_bytes
 from evaluations.models import Endpoint, LanguageModel, ProviderAccount
 from evaluations.runs.services.addresses import check_address
 from evaluations.runs.services.keys import api_key, set_key
@@ -183,12 +183,12 @@ def open_chat(
 
     key = api_key(endpoint)
     check_address(endpoint.base_url)
-    seconds = float(endpoint.timeout_seconds)
+    seconds, most = float(endpoint.timeout_seconds), most_bytes(endpoint.max_tokens)
     return OpenAIChat(
         endpoint.base_url,
         endpoint.model,
         key,
         max_in_flight=in_flight,
-        limits=limits or Limits(read=seconds, deadline=seconds),
+        limits=limits or Limits(read=seconds, deadline=seconds, reply_bytes=most),
         networks=settings.ENDPOINT_ALLOW_CIDRS,
     )

@@ -13,6 +13,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluations.conditions import Asking, PromptSetting
+from evaluations.llm.client import KEPT_BODY
 from evaluations.models import (
     Attempt,
     Batch,
@@ -223,6 +224,18 @@ def test_hostile_lines_break_neither_the_upload_nor_the_page(
     with pytest.raises(BadInput, match="the rest was not read"):
         read_replies(run, endless, acting_user=None)
     assert len(taken) == 1001
+
+
+def test_a_reply_in_a_file_far_beyond_its_tokens_is_too_large(endpoint: Endpoint) -> None:
+    run = by_batch(endpoint, 2)
+    (batch,) = make_batches(run, acting_user=None)
+    first, second = requests_of(batch)
+    report = read_replies(
+        run, [answered(first, "甲" * 500_000), answered(second)], acting_user=None
+    )
+    assert (report.answered, report.failed) == (1, 1)
+    attempt = Attempt.objects.get(error="oversize")
+    assert (attempt.status, len(attempt.body)) == ("unknown", KEPT_BODY), "it was paid"
 
 
 def test_files_keep_the_limits_and_the_budget(endpoint: Endpoint) -> None:

@@ -313,6 +313,17 @@ def test_an_absurd_count_of_tokens_blocks_nothing(
     assert 0 < Attempt.objects.get(job__run=run, usage="odd").cost < 10**6
 
 
+def test_a_reply_far_beyond_its_tokens_is_too_large(
+    server: ScriptedServer, endpoint: Endpoint
+) -> None:
+    """Pages and sheets read its text again and again: 40 of 19 MB took gigabytes."""
+    run, huge = planned(endpoint, 3), named_fault("huge", size=1_500_000)
+    server.endpoint.faults = lambda prompt: huge if "item 1?" in prompt else None
+    worked(run)
+    assert jobs(run) == {"done": 2, "failed": 1}
+    assert attempts(run) == {("answered", ""): 2, ("unknown", "oversize"): 1}, "asked once"
+
+
 @pytest.mark.parametrize("budget", ["1e30", "100000000", "NaN", "0"])
 def test_a_budget_that_no_column_holds_is_refused(endpoint: Endpoint, budget: str) -> None:
     with pytest.raises(BadInput, match="budget"):
