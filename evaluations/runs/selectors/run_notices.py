@@ -74,12 +74,14 @@ def run_notice(run: Run, progress: Progress, now: datetime) -> RunNotice | None:
     """Return the notice of *run*; None if it works or ended without failures."""
     if progress.waits:
         example = "" if run.pause_reason == R.NOT_STORED else _example(run)
-        return RunNotice(_waiting(run, progress, now), "warning", example=example)
+        # Somebody who tries now meets the wait of the account: no call is sent before its end.
+        closed = _account_waits(run, progress, now) if run.resume_at is None else ""
+        return RunNotice(closed or _waiting(run, progress, now), "warning", example=example)
     if why := pause_sentence(run):
         return RunNotice(why, "warning")
     if run.status in LIVE and progress.in_flight and (lost := _lost(run, now)):
         return RunNotice(lost, "warning")
-    if run.status in LIVE and not run.by_batch and (wait := _account_waits(run, progress, now)):
+    if run.status in LIVE and (wait := _account_waits(run, progress, now)):
         return RunNotice(wait, "warning")
     if run.status == RunStatus.FINISHED and progress.failed:
         return RunNotice(_failed(run, progress), "error", failed=True)
@@ -131,7 +133,7 @@ def _account_waits(run: Run, progress: Progress, now: datetime) -> str:
 
     A wait that is over in a few seconds is part of every slow endpoint, and not said.
     """
-    if not (progress.waiting or progress.in_flight):
+    if run.by_batch or not (progress.waiting or progress.in_flight):
         return ""
     accounts = ProviderAccount.objects.filter(endpoints=run.endpoint_id, closed_until__gt=now + FEW)
     account = accounts.first()

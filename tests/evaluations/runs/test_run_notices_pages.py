@@ -370,6 +370,10 @@ def test_an_account_that_has_to_wait_says_so_and_an_admin_ends_it(
     assert said in notice(page(admin, second))
     assert f"等待到{time}" in notice(page(admin, second, "zh-hans"))
     client = logged_in(admin)
+    run.refresh_from_db()
+    assert "Next attempt at" in notice(page(admin, run))
+    client.post(reverse("runs:resume", args=[run.pk]))
+    assert said in notice(page(admin, run)), "nothing is tried, whatever one presses here"
     where = reverse("runs:account", args=[account.pk])
     assert "Send calls again now" in client.get(where).text
     for _time in range(2):
