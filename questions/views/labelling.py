@@ -16,6 +16,7 @@ from django_htmx.http import trigger_client_event
 
 from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.body_limit import takes_uploads
 from gradeapp.common.desk_pages import address_of, desk_page, leave_desk, shown_at
 from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms.filters import QuestionFilter
@@ -215,6 +216,7 @@ def _address(filters: Filters, question: Question) -> str:
 MOST_BYTES = 32 * 1024 * 1024
 
 
+@takes_uploads(Capability.EDIT_QUESTIONS)
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(Capability.SEE_QUESTIONS)
 def suggestions(request: MemberRequest) -> HttpResponse:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, exports, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.body_limit import takes_uploads
 from gradeapp.common.refusals import BadInput
 from questions.forms.rubrics import DatasetForm, RubricFileForm
 from questions.rules.rubric_files import RubricFor, write_csv, write_json
@@ -33,6 +34,7 @@ def bank(request: MemberRequest) -> HttpResponse:
     return _bank(request, RubricFileForm())
 
 
+@takes_uploads(Capability.EDIT_QUESTIONS)
 @require_POST
 @requires(Capability.EDIT_QUESTIONS)
 def import_file(request: MemberRequest) -> HttpResponse:

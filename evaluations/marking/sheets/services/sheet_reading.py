@@ -47,7 +47,8 @@ from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput, Conflict, Refusal
 from gradeapp.common.submission_keys import submission_key
 
-MOST_BYTES = 4 * 2**20
+# A sheet of a thousand long responses has some 15 MB: the texts are in it.
+MOST_BYTES = 32 * 2**20
 FILE_SENTENCES: Mapping[str, object] = {
     "old_excel": gettext_lazy("This is an .xls file. Save it as .xlsx or CSV."),
     "not_text": gettext_lazy("The file is neither CSV nor an .xlsx workbook."),

@@ -15,6 +15,7 @@ from evaluations.marking.sheets.views.sheet_files import csv_file, xlsx_file
 from evaluations.models import MarkingSheet
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.body_limit import takes_uploads
 
 Page = Callable[[MemberRequest, MarkingSheet, str], HttpResponse]
 READ, SEND = ["GET", "HEAD"], ["POST"]
@@ -51,4 +52,6 @@ def _route(
     def view(request: MemberRequest, sheet_id: UUID) -> HttpResponse:
         return page(request, access.sheet(request, sheet_id), access.space)
 
+    if page is pages.sheet_page:  # a filled sheet has the texts that were taken away in it
+        view = takes_uploads(access.capability)(view)
     return path(f"sheets/<uuid:sheet_id>/{address}", view, name=name)

@@ -86,6 +86,20 @@ def test_a_sheet_is_taken_filled_in_looked_at_and_saved(
     assert [row[0] for row in read(client.get(of(sheet, f"sheet-{shape}")).content)[1:]] == [two]
 
 
+def test_a_sheet_with_long_texts_is_read_back(made: MarkingRound, teacher: User) -> None:
+    """What a sheet of hundreds of long responses weighs: other requests may have 4 MB."""
+    client = logged_in(teacher)
+    sheet = take(client, made)
+    rows = table_of(client.get(of(sheet, "sheet-csv")).content)
+    one, two = rows[1][0], rows[2][0]
+    rows = filled(rows, {one: points("3", "2.5", "6"), two: points("1", "1", "1")})
+    long = [[*row, "长" * 1_000_000 if row[0] in (one, two) else "more"] for row in rows]
+    content = as_csv(long)
+    assert len(content) > 5 << 20
+    save(client, sheet, upload(client, sheet, content).text)
+    assert Mark.objects.count() == 2
+
+
 def test_a_preview_saves_what_it_showed_and_for_its_sheet_only(
     made: MarkingRound, teacher: User
 ) -> None:
