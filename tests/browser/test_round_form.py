@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from evaluations.models import FinalMark, Slot
 from evaluations.models.vocabulary import SlotKind
@@ -91,5 +91,20 @@ def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
     expect(refused).to_be_visible()  # what the server refuses is said there too
     expect(fields.nth(1)).to_be_focused()
     expect(page.locator("#notices .message")).to_have_count(0)
+    # Who leaves is asked first, and what was given stays; a decision that is saved asks nothing.
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.evaluate("() => void setTimeout(() => location.assign('/'))")
+    expect(fields.nth(0)).to_have_value("3")
+    fields.nth(1).fill("1")
+    page.get_by_role("button", name="Finalize").click()
+    expect(page.get_by_role("heading", name="Nothing to arbitrate")).to_be_visible()
+    assert FinalMark.objects.get().value == 10
+    assert asked == ["beforeunload"]
     # the refusal itself is in the console
     site.troubles.clear()

@@ -44,6 +44,18 @@ document.addEventListener("focusin", (event) => {
   if (event.target.matches("[data-own]")) event.target.select();
 });
 
+// There are no drafts here: whoever leaves a case with marks or a comment that are not sent is asked first.
+let unsent = false;
+document.addEventListener("input", (event) => {
+  if (event.target.matches("#decision [data-own], #decision #comment")) unsent = true;
+});
+document.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
+  if (detail.elt === form() && detail.xhr.status < 400) unsent = false;
+});
+addEventListener("beforeunload", (event) => {
+  if (form() && unsent) event.preventDefault();
+});
+
 // A key does not overwrite marks that the lead has typed: a digit meant as points must not accept another's
 // mark. In a field a letter is never a mark; it chooses its reason.
 function guardOwnMarks(event) {
