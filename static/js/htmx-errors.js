@@ -1,5 +1,7 @@
 // Shows one sentence when a request fails. The page and everything typed stay as they are.
 // Texts come from the region's data attributes: data-network, data-session, data-forbidden, data-server.
+import { renewToken } from "./token.js";
+
 const region = document.getElementById("notices");
 const PARSER = new DOMParser();
 
@@ -29,9 +31,27 @@ const refused = (body) => PARSER.parseFromString(body, "text/html").querySelecto
 export const refusal = (body) => refused(body)?.textContent.trim();
 export const refusalCode = (body) => refused(body)?.dataset.code;
 
+// The session has ended, or begun anew in another tab: the token of this page is too old.
+let outdated = false;
+
+// Somebody comes back from logging in: the step that is repeated takes the new token. A desk does that itself.
+async function goOn() {
+  if (!outdated || document.hidden || document.getElementById("login-again")) return;
+  if ((await renewToken()) !== "renewed") return;
+  outdated = false;
+  notify(region.dataset.again, "success");
+}
+
 export function explain({ status, responseText }) {
   const { session, forbidden, server, login, loginText } = region.dataset;
-  if (status === 401) return notify(session, "error", { href: login, text: loginText });
+  if (status === 401) {
+    outdated = true;
+    return notify(session, "error", { href: login, text: loginText });
+  }
+  if (status === 403 && refusalCode(responseText) === "csrf") {
+    outdated = true;
+    goOn();
+  }
   const said = status < 500 && refusal(responseText);
   if (said) return notify(said);
   return notify(status === 403 ? forbidden : server);
@@ -46,6 +66,8 @@ function giveUp({ detail }) {
 }
 
 if (region) {
+  addEventListener("focus", goOn);
+  document.addEventListener("visibilitychange", goOn);
   for (const name of ["responseError", "sendError", "timeout"]) document.addEventListener(`htmx:${name}`, giveUp);
   document.addEventListener("htmx:responseError", (event) => explain(event.detail.xhr));
   document.addEventListener("htmx:sendError", () => notify(region.dataset.network));

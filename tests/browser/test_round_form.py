@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.urls import reverse
 from playwright.sync_api import Dialog, expect
 
-from evaluations.models import FinalMark, Slot
+from evaluations.models import BlindAnswer, FinalMark, MarkingRound, Slot
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -52,11 +53,8 @@ def test_only_tasks_of_the_chosen_runs_are_offered(site: Site, lead: User) -> No
     expect(other).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
-    width: int, site: Site, lead: User, teacher: User, other_teacher: User, third_teacher: User
-) -> None:
-    pool = [teacher, other_teacher, third_teacher]
+def disputed(pool: list[User]) -> tuple[MarkingRound, BlindAnswer]:
+    """A round whose only response waits for the lead after three marks of *pool*."""
     made = small_round(pool, scheme=Scheme.THREE_AND_LEAD, marking_notes="Half without a reason.")
     answer = answers_of(made)[0]
     pair = planned_pair(answer)
@@ -66,6 +64,14 @@ def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
     Slot.objects.filter(answer=answer, kind=SlotKind.THIRD).update(planned=third)
     give(answer, third, ("3", "3", "0"))
     assert Slot.objects.filter(answer=answer, kind=SlotKind.ARBITRATION).exists()
+    return made, answer
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
+    width: int, site: Site, lead: User, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    made, answer = disputed([teacher, other_teacher, third_teacher])
     page = site.open(lead, viewport={"width": width, "height": 844})
     page.goto(reverse("rounds:response", args=[made.public_id, answer.public_id]))
     fields = page.locator("[data-own]")
@@ -108,3 +114,32 @@ def test_a_refused_mark_is_said_beside_the_marks_and_every_field_is_in_sight(
     assert asked == ["beforeunload"]
     # the refusal itself is in the console
     site.troubles.clear()
+
+
+@pytest.mark.parametrize("noticed", [True, False])
+def test_what_a_lead_typed_is_saved_after_the_end_of_their_session(
+    noticed: bool, site: Site, lead: User, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    """Log in again in a new tab and repeat the step, whether or not the page had noticed."""
+    made, answer = disputed([teacher, other_teacher, third_teacher])
+    page = site.open(lead)
+    page.goto(reverse("rounds:response", args=[made.public_id, answer.public_id]))
+    finalize = page.get_by_role("button", name="Finalize")
+    for field in page.locator("[data-own]").all():
+        field.fill("1")
+    page.get_by_text("Slip", exact=False).first.click()
+    Session.objects.all().delete()
+    if noticed:
+        finalize.click()
+        expect(page.locator("#notices")).to_contain_text("Your session has expired")
+    tab = page.context.new_page()
+    site.log_in(tab, lead)
+    page.bring_to_front()
+    if noticed:
+        page.evaluate("() => void dispatchEvent(new Event('focus'))")
+    else:
+        finalize.click()
+    expect(page.locator("#notices")).to_contain_text("You are logged in again")
+    finalize.click()
+    expect(page.get_by_role("heading", name="Nothing to arbitrate")).to_be_visible()
+    assert FinalMark.objects.get().value == 3

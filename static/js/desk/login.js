@@ -1,5 +1,7 @@
 // After the session has ended one logs in again in place, and all that was typed stays in the page.
 // What could not be sent is sent as soon as somebody is logged in, here or in another window.
+import { renewToken } from "../token.js";
+
 const PARSER = new DOMParser();
 let waiting = new Set(); // what to do then
 let other = false; // somebody else is logged in in this browser
@@ -30,21 +32,10 @@ function say(why) {
   dialog().querySelector("[role=alert]").textContent = why;
 }
 
-// Logging in changes the CSRF token; the page, fetched again, has the new one. What was typed here is sent in
-// the name of whoever typed it only: the token of another person is not taken.
 async function renew() {
-  const answer = await fetch(location.href).catch(() => null);
-  if (!answer || answer.redirected) return (other = false);
-  const { body } = await read(answer);
-  const headers = body.getAttribute("hx-headers");
-  other = body.dataset.person !== document.body.dataset.person;
-  if (!headers || other) return false;
-  for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) {
-    field.value = JSON.parse(headers)["x-csrftoken"];
-  }
-  document.body.setAttribute("hx-headers", headers);
-  document.dispatchEvent(new Event("desk:token")); // forms outside of the page hold the old one
-  return true;
+  const found = await renewToken();
+  other = found === "other";
+  return found === "renewed";
 }
 
 async function goOn() {
