@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
+from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import (
@@ -167,6 +168,7 @@ def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
     said = opinion.restores or opinion  # where an undo gave it back, what was said at first
     before = said.follows and (said.follows.restores or said.follows)
     labels = as_labels(before) if before else FourTuple()
+    row = _restore(question, opinion)
     LabelOpinion.objects.create(
         question=question,
         author=acting_user,
@@ -175,12 +177,15 @@ def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
         difficulty=labels.difficulty,
         modal=labels.modal,
         seen_suggestion=opinion.seen_suggestion,
-        suggestion=opinion.suggestion,
+        # What counts again was given with its own suggestion; what was shown since stays shown.
+        suggestion=before.suggestion if before else opinion.suggestion,
         shown_since=opinion.shown_since,
-        wrote=_restore(question, opinion),
+        wrote=row,
         follows=opinion,
         restores=before,
     )
+    facts = {"opinion": opinion.pk, "row": row.pk if row else None}
+    record(Tag.LABELS_UNDONE, question, actor=acting_user, **facts)
     return opinion
 
 
@@ -239,7 +244,8 @@ def resolve_difference(
             code="opinions_changed",
         )
     if made := LabelResolution.objects.filter(question=question, last_opinion__gte=last).first():
-        if (made.author, made.chosen, made.reason) == (acting_user, chosen, reason):
+        same = (made.author, made.chosen, made.reason) == (acting_user, chosen, reason)
+        if same and (chosen or _stands(question, change or {})):
             return made
         raise Conflict(
             _("This difference was resolved in the meantime. Look at the labels of the question."),
@@ -251,7 +257,11 @@ def resolve_difference(
     given = {name: value for name, value in given.items() if value not in (None, "")}
     if not given:
         raise BadInput(_("Give at least one label."), code="no_labels")
-    set_labels(question, given, acting_user=acting_user, reason=reason, tag=Tag.LABELS_RESOLVED)
+    row = set_labels(
+        question, given, acting_user=acting_user, reason=reason, tag=Tag.LABELS_RESOLVED
+    )
+    if row is None:  # the labels that stand are right: a decision all the same
+        record(Tag.LABELS_RESOLVED, question, actor=acting_user, row=None, change=given)
     return LabelResolution.objects.create(
         question=question,
         chosen=chosen,
@@ -259,6 +269,12 @@ def resolve_difference(
         author=acting_user,
         reason=reason,
     )
+
+
+def _stands(question: Question, change: Mapping[str, object]) -> bool:
+    """Whether the question has the labels that *change* gives."""
+    given = {name: value for name, value in change.items() if value not in (None, "")}
+    return not four_tuple(question.label).differences(check_change(given))
 
 
 def _as_change(opinion: LabelOpinion) -> dict[str, object]:

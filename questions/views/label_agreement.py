@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.forms.labelling import label_choices, number, sent_labels
 from questions.models import Knowledge, LabelOpinion, Question
 from questions.rules.four_tuple import LEVELS, Label, Value
@@ -81,23 +81,45 @@ def agreement(request: MemberRequest) -> HttpResponse:
 @requires(Capability.SEE_QUESTIONS)
 def differences(request: MemberRequest) -> HttpResponse:
     """Questions on which curators differ, oldest first."""
+    return render(request, "questions/labelling/differences.html", _listed(request))
+
+
+def _listed(request: MemberRequest) -> dict[str, Any]:
     page = Paginator(open_differences(), PAGE).get_page(request.GET.get("page"))
-    context = {
+    return {
         "page": page,
         "cases": _cases(list(page.object_list)),
         "choices": label_choices({}),
         "may_resolve": request.user.may(Capability.EDIT_QUESTIONS),
     }
-    return render(request, "questions/labelling/differences.html", context)
 
 
 @require_POST
 @requires(Capability.EDIT_QUESTIONS)
 def resolve(request: MemberRequest, public_id: UUID) -> HttpResponse:
-    """Follow one of the opinions, or set labels of one's own, with a reason."""
+    """Follow one of the opinions, or set labels of one's own, with a reason.
+
+    What is refused is shown above the differences, its question first, as it was sent.
+    """
     question = Question.objects.filter(public_id=public_id).first()
     if question is None:
         raise NotFound(_("There is no such question."))
+    try:
+        _resolve(request, question)
+    except (BadInput, Conflict) as refusal:
+        context = _listed(request) | {"refusal": refusal}
+        still = [one for one in open_differences() if one.question == question.pk]
+        others = [one for one in context["cases"] if one["question"] != question]
+        sent = {name: request.POST.get(name, "") for name in ("choice", "reason")}
+        cases = [case | {"sent": sent | sent_labels(request.POST)} for case in _cases(still)]
+        context |= {"cases": [*cases, *others], "sent": None if cases else sent["reason"]}
+        template = "questions/labelling/differences.html"
+        return render(request, template, context, status=refusal.status)
+    messages.success(request, _("The difference was resolved."))
+    return redirect("questions:labelling-differences")
+
+
+def _resolve(request: MemberRequest, question: Question) -> None:
     choice = request.POST.get("choice", "")
     if not choice:
         raise BadInput(_("Choose whose labels count."), code="no_choice")
@@ -114,8 +136,6 @@ def resolve(request: MemberRequest, public_id: UUID) -> HttpResponse:
         chosen=chosen,
         change=sent_labels(request.POST),
     )
-    messages.success(request, _("The difference was resolved."))
-    return redirect("questions:labelling-differences")
 
 
 def _row(pair: PairAgreement, people: dict[int, User]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from questions.selectors.labelling import (
 )
 from questions.selectors.labels import four_tuple, history_rows
 from questions.selectors.opinions import agreements, model_shares
-from questions.services.opinions import give_opinion
+from questions.services.opinions import give_opinion, undo_opinion
 from questions.services.suggestions import import_suggestions
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_task, make_user
@@ -320,6 +320,20 @@ def test_a_suggestion_that_nobody_saw_counts_for_no_model(
     assert (share.questions, share.answered, share.taken) == (2, 1, {Label.DIFFICULTY: 1})
 
 
+def test_an_undo_gives_a_model_no_labels_that_were_given_without_it(
+    items: list[Question], curator: User
+) -> None:
+    give_opinion(items[0], {"difficulty": 3}, acting_user=curator, sets_labels=False)
+    suggest(items[0], curator, difficulty=3)
+    shown = logged_in(curator).get(address(items[0])).context["suggestion"]
+    save(curator, items[0], suggestion=shown.pk, difficulty="4")
+    (share,) = model_shares()
+    assert (share.answered, share.taken) == (1, {Label.DIFFICULTY: 0})
+    undo_opinion(acting_user=curator)  # 3 counts again, said before anything was suggested
+    (share,) = model_shares()
+    assert (share.answered, share.taken) == (0, {})
+
+
 def test_agreement_and_differences_on_their_pages(
     items: list[Question], curator: User, other: User
 ) -> None:
@@ -344,7 +358,18 @@ def test_agreement_and_differences_on_their_pages(
     assert (items[1].label.difficulty, items[1].label.reason) == (2, "read again")
     assert LabelResolution.objects.get().chosen == theirs
     assert "1 question with" in client.get(reverse("questions:labelling-differences")).text
-    assert client.post(place, {"last": theirs.pk, "reason": "x"}).status_code == 400
+    place = reverse("questions:labelling-resolve", args=[items[2].public_id])
+    newest = LabelOpinion.objects.get(author=curator, question=items[2]).pk
+    sent = {"last": newest - 1, "choice": "own", "difficulty": "5", "reason": "as I typed it"}
+    for given, words in ((sent, "in the meantime"), ({**sent, "choice": ""}, "Choose whose")):
+        refused = client.post(place, given)
+        assert refused.status_code in (400, 409)
+        assert words in refused.text
+        assert 'value="as I typed it"' in refused.text, "it is in the form still"
+        assert '<option value="5" selected>' in refused.text
+    assert client.post(place, {**sent, "last": newest}).status_code == 302
+    refused = client.post(place, {**sent, "reason": "once more"})
+    assert "Your reason was: once more" in refused.text, "also where nothing is left to resolve"
 
 
 # ---- suggestions ----

@@ -348,6 +348,36 @@ def test_a_difference_is_resolved_by_one_opinion(
             resolve_difference(question, **(again | given))
     assert open_differences() == []
     assert AuditEntry.objects.filter(tag=Tag.LABELS_RESOLVED).count() == 1
+
+
+def test_a_corrected_resolution_is_not_the_same_one(
+    question: Question, curator: User, admin: User
+) -> None:
+    first(question, curator)
+    second(question, admin, difficulty=1)
+    (difference,) = open_differences()
+    by = {"acting_user": admin, "reason": "read again", "last": difference.last}
+    made = resolve_difference(question, change={"difficulty": 3}, **by)
+    assert resolve_difference(question, change={"difficulty": "3"}, **by) == made
+    with pytest.raises(Conflict, match="resolved in the meantime"):
+        resolve_difference(question, change={"difficulty": 5}, **by)
+    question.refresh_from_db()
+    assert question.label is not None
+    assert question.label.difficulty == 3
+
+
+def test_the_trail_has_each_resolution_and_each_undo(
+    question: Question, curator: User, admin: User
+) -> None:
+    """Also a decision for the labels that stand, and labels that come back by an undo."""
+    given = first(question, curator)
+    second(question, admin, difficulty=1)
+    (difference,) = open_differences()
+    resolve_difference(question, acting_user=admin, reason="so", last=difference.last, chosen=given)
+    assert AuditEntry.objects.get(tag=Tag.LABELS_RESOLVED).detail["row"] is None
+    undone = undo_opinion(acting_user=admin)
+    entry = AuditEntry.objects.get(tag=Tag.LABELS_UNDONE)
+    assert (entry.detail["opinion"], entry.target) == (undone.pk, f"question:{question.pk}")
     second(question, admin, difficulty=2)  # a newer opinion opens it again
     assert len(open_differences()) == 1
 
