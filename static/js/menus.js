@@ -20,3 +20,8 @@ document.addEventListener("change", (event) => {
   const form = event.target.closest("form[data-autosubmit]");
   if (form && !event.target.closest("[data-no-autosubmit]")) form.requestSubmit();
 });
+
+// The language changes where one is: a desk has moved on since the page was loaded.
+document.addEventListener("submit", ({ target }) => {
+  if (target.matches("form.language")) target.elements.next.value = location.pathname + location.search;
+});

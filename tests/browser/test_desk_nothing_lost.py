@@ -114,6 +114,11 @@ def test_back_between_two_responses_keeps_what_was_just_typed(
     expect(page.locator("#marks")).to_have_attribute("data-alias", second)
     expect(page.locator("#comment")).to_have_value("of the second")
     assert Draft.objects.get().slot.answer.alias == second
+    # The page is as after a reload, and another language shows the same response.
+    expect(page.locator("form.desk-marks")).to_have_attribute("data-ready", "yes")
+    page.get_by_role("button", name="中文").click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
+    expect(page.locator("#marks")).to_have_attribute("data-alias", second)
 
 
 def test_enter_that_belongs_to_an_input_method_saves_nothing(
@@ -126,6 +131,10 @@ def test_enter_that_belongs_to_an_input_method_saves_nothing(
     page.evaluate(
         "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', "
         "{key: 'Enter', keyCode: 229, bubbles: true, cancelable: true}))"
+    )
+    page.evaluate(  # nor does one that is held down since the response before
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', "
+        "{key: 'Enter', repeat: true, bubbles: true, cancelable: true}))"
     )
     page.keyboard.type(" ru")
     expect(page.locator(".saved")).to_contain_text("draft saved")

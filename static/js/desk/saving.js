@@ -2,7 +2,7 @@
 // only after the save was confirmed; what could not be saved stays in the page and is sent again. htmx sends
 // the form. Sentences come from data attributes of the form and of #desk.
 import { refusal, refusalCode } from "../htmx-errors.js";
-import { composes } from "../key-map.js";
+import { composes, isHeld } from "../key-map.js";
 import { isLoggedOut, waitForLogin } from "./login.js";
 import { form, isBusy, makesLine, patience, say, setBusy, show } from "./page.js";
 
@@ -142,9 +142,11 @@ function inText(event) {
   return true;
 }
 
+// A key that is held down goes on into the next item: it saves and gives marks there unseen.
 document.addEventListener(
   "keydown",
   (event) => {
+    if (form() && isHeld(event) && !composes(event) && !makesLine(event)) event.preventDefault();
     if (!form() || isBusy() || composes(event) || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -161,6 +163,9 @@ function appear() {
   own.appear?.();
   if (form()) form().dataset.ready = "yes";
 }
+
+// Back and forward between two items: htmx has fetched the page and put it here.
+document.addEventListener("htmx:historyRestore", () => document.getElementById("desk") && appear());
 
 document.addEventListener("htmx:afterSettle", (event) => {
   const { elt, requestConfig } = event.detail;

@@ -104,10 +104,17 @@ class TypedMark(number_fields.DecimalField):
         return super().to_python(with_half(value) if isinstance(value, str) else value)
 
 
+class CommentField(forms.CharField):
+    """A comment as its field counts it: browsers send a line end as two characters."""
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
 class MarkForm(DeskForm):
     """What the desk sends. Which marks are possible is the service's to say."""
 
-    comment = forms.CharField(required=False, max_length=LONGEST_COMMENT)
+    comment = CommentField(required=False, max_length=LONGEST_COMMENT)
     rubric = forms.CharField(required=False, max_length=20)
     flags = forms.MultipleChoiceField(choices=Flag.choices(), required=False)
     # Of the newest draft that the page knew; a page without a script knows the one that it shows.

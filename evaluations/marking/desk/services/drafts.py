@@ -154,4 +154,5 @@ def _short(value: object) -> str:
 
 def _text(value: object, longest: int) -> str:
     # PostgreSQL stores no NUL, and a draft must not fail for one.
-    return "" if value is None else str(value).replace("\x00", "")[:longest]
+    text = "" if value is None else str(value).replace("\r\n", "\n")  # as its field counts it
+    return text.replace("\x00", "")[:longest]

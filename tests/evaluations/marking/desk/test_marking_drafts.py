@@ -163,6 +163,19 @@ def test_a_draft_keeps_the_known_parts_at_bounded_length(content: dict[str, obje
     assert "\\x00" not in repr(kept)
 
 
+def test_a_line_end_counts_once(teacher: User, other_teacher: User) -> None:
+    """As in the field: browsers send two characters, and the end of a long comment was cut off."""
+    slot = held_slot(answers_of(small_round([teacher, other_teacher]))[0], teacher)
+    desk, client = f"/marking/responses/{slot.answer.public_id}/", logged_in(teacher)
+    lines = ["x" * 9] * 1_000
+    typed = {"comment": "\r\n".join(lines), "sequence": "1"}
+    assert client.post(f"{desk}draft/", typed).status_code == 200
+    assert Draft.objects.get().content["comment"] == "\n".join(lines)
+    sent = _filled(client.get(desk).text, "1", "\r\n".join(lines))
+    client.post(f"{desk}save/", sent)
+    assert Mark.objects.get().comment == "\n".join(lines)
+
+
 def test_the_last_sequence_leaves_room_for_the_next(teacher: User, other_teacher: User) -> None:
     """A draft with the largest number of its column left none for a mark kept in a pause: 500."""
     made = small_round([teacher, other_teacher], question=subjective_question(()))
