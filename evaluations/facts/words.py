@@ -29,7 +29,7 @@ REASONS = {
     "missing_rows": gettext_lazy("a row has no value"),
     "too_few": gettext_lazy("too few responses"),
     "too_few_pairs": gettext_lazy("too few pairs"),
-    "no_variance": gettext_lazy("the marks do not vary"),
+    "no_variance": gettext_lazy("the marks vary too little"),
     "too_few_repeats": gettext_lazy("only one repeat"),
     "only_two_repeats": gettext_lazy("needs three repeats"),
     "no_answers": gettext_lazy("the answer is not known"),
