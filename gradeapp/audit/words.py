@@ -267,6 +267,7 @@ DETAILS: Words = {
     "models": ("models", "模型"),
     "name": ("name", "名称"),
     "new": ("new", "新增"),
+    "opinion": ("opinion", "标注意见"),
     "outside": ("outside of the round's pages", "在任务页面之外"),
     "overtaken": ("replaced meanwhile", "期间已被替换"),
     "owner": ("owner", "所有者"),

@@ -177,8 +177,8 @@ def undo_opinion(*, acting_user: User, last: int = 0) -> LabelOpinion:
         difficulty=labels.difficulty,
         modal=labels.modal,
         seen_suggestion=opinion.seen_suggestion,
-        # What counts again was given with its own suggestion; what was shown since stays shown.
-        suggestion=before.suggestion if before else opinion.suggestion,
+        # What counts again was given with its own suggestion; without labels, it names the last.
+        suggestion=opinion.suggestion if labels == FourTuple() else before and before.suggestion,
         shown_since=opinion.shown_since,
         wrote=row,
         follows=opinion,
