@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core import signing
 from django.http import HttpResponse
@@ -39,6 +40,8 @@ from gradeapp.common.refusals import BadInput, Refusal
 
 FOLDER = "evaluations/marking/sheets"
 DAY = 24 * 3600
+# Of the form that saves: its token and names stand around the rows.
+AROUND_ROWS = 100_000
 
 
 def sheets_page(
@@ -163,8 +166,16 @@ def _preview(
     hold_rows(sheet, rows, now=now)
     checked = check_rows(sheet, rows, acting_user=request.user, now=now)
     kept = [asdict(row) for row, one in zip(rows, checked, strict=True) if one.can_be_saved]
-    context = _context(sheet, space) | _counted(checked)
-    context["token"] = signing.dumps(kept, salt=_salt(sheet), compress=True)
+    token = signing.dumps(kept, salt=_salt(sheet), compress=True)
+    if len(token) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE - AROUND_ROWS:
+        raise BadInput(
+            _(
+                "The comments of this file are too long to be saved at once. Split its rows into "
+                "two files, and upload one after the other."
+            ),
+            code="too_long",
+        )
+    context = _context(sheet, space) | _counted(checked) | {"token": token}
     return render(request, f"{FOLDER}/check.html", context)
 
 

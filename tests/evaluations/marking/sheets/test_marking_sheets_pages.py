@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
+from pytest_django import Settings
 
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.models import Mark, MarkingRound, MarkingSheet
@@ -86,7 +87,9 @@ def test_a_sheet_is_taken_filled_in_looked_at_and_saved(
     assert [row[0] for row in read(client.get(of(sheet, f"sheet-{shape}")).content)[1:]] == [two]
 
 
-def test_a_sheet_with_long_texts_is_read_back(made: MarkingRound, teacher: User) -> None:
+def test_a_sheet_with_long_texts_is_read_back(
+    made: MarkingRound, teacher: User, settings: Settings
+) -> None:
     """What a sheet of hundreds of long responses weighs: other requests may have 4 MB."""
     client = logged_in(teacher)
     sheet = take(client, made)
@@ -96,6 +99,12 @@ def test_a_sheet_with_long_texts_is_read_back(made: MarkingRound, teacher: User)
     long = [[*row, "长" * 1_000_000 if row[0] in (one, two) else "more"] for row in rows]
     content = as_csv(long)
     assert len(content) > 5 << 20
+    usual = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100_050  # as if there were thousands of comments
+    refused = upload(client, sheet, content)
+    assert refused.status_code == 400
+    assert "Split its rows into two files" in refused.text, "before anything is shown to be saved"
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = usual
     save(client, sheet, upload(client, sheet, content).text)
     assert Mark.objects.count() == 2
 
