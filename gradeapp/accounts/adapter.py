@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from gradeapp.accounts.factors import needs_factor
 from gradeapp.accounts.models import User
-from gradeapp.accounts.sessions import PENDING, end_all_of, pending_login
+from gradeapp.accounts.sessions import PENDING, pending_login
 from gradeapp.accounts.single_sign_on import SIGN_ON, connect_sign_on
 from gradeapp.accounts.throttle import client_address
 from gradeapp.audit.record import record
@@ -98,9 +98,7 @@ class SessionsAdapter(DefaultUserSessionsAdapter):
     """The list of sessions; that somebody ended others is recorded."""
 
     def end_sessions(self, sessions: Any) -> None:
-        """End all others of the person, also those that are in no list and logins under way."""
         super().end_sessions(sessions)
-        user = self.request.user
-        ended = len(sessions) + end_all_of(user, but=self.request.session.session_key)
-        if ended:
-            record(Tag.SESSIONS_ENDED, user, actor=user, sessions=ended)
+        if sessions:
+            user = sessions[0].user
+            record(Tag.SESSIONS_ENDED, user, actor=user, sessions=len(sessions))

@@ -22,8 +22,6 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from gradeapp.accounts.links import change_own_password
-from gradeapp.accounts.models import User
 from gradeapp.accounts.passwords import Busy
 from gradeapp.accounts.throttle import (
     Throttled,
@@ -68,12 +66,6 @@ class ChangeForm(PasswordChangeForm):
         if new and self.user.must_change_password and new == cleaned.get("old_password"):
             self.add_error("new_password1", ANOTHER_PASSWORD)
         return cleaned
-
-    def save(self, commit: bool = True) -> User:
-        """Store the password alone, of the person as they are now; see ``change_own_password``."""
-        new = self.cleaned_data["new_password1"]
-        self.user = change_own_password(self.user, new, request=context.request)
-        return self.user
 
 
 class ConfirmForm(ReauthenticateForm):

@@ -287,25 +287,6 @@ def set_password(token: str, password: str) -> User:
 
 
 @transaction.atomic
-def change_own_password(user: User, password: str, *, request: HttpRequest) -> User:
-    """Give *user* the new password that they chose; links and other sessions end.
-
-    Returns the person as they are now. *user* was read before the old password was compared, which
-    takes long enough for an admin to change the person: only the password is stored. Raises
-    Conflict if they may not log in any more, or have another password by now.
-    """
-    now = User.objects.select_for_update().get(pk=user.pk)
-    if not now.may_log_in or now.password != user.password:
-        raise Conflict(_("Your account has been changed in the meantime. Log in again."))
-    now.set_password(password)
-    now.must_change_password = False
-    now.save(update_fields=["password", "must_change_password"])
-    end_reset_links(now)
-    record(Tag.PASSWORD_CHANGED, now, actor=now, request=request)
-    return now
-
-
-@transaction.atomic
 def change_password(user: User, password: str) -> None:
     """Give *user* a new password on the command line; their sessions, tokens and links end."""
     user = User.objects.select_for_update().get(pk=user.pk)

@@ -94,8 +94,7 @@ def make_token(
     if form_key is not None:
         for row in own_tokens(user).filter(form_key=form_key):
             revoke_token(user, row.pk, acting_user=acting_user)
-    valid = own_tokens(person).filter(expires_at__gt=timezone.now())
-    if sum(not has_ended(row, person) for row in valid) >= MOST_TOKENS:
+    if own_tokens(user).filter(expires_at__gt=timezone.now()).count() >= MOST_TOKENS:
         raise Conflict(_("You have %(n)d tokens. Revoke one first.") % {"n": MOST_TOKENS})
     token = START + secrets.token_urlsafe(32)
     row = ApiToken.objects.create(
@@ -150,13 +149,6 @@ def narrow_tokens(user: User, left: Collection[str]) -> None:
         row.save(update_fields=["standing"])
 
 
-def has_ended(row: ApiToken, user: User) -> bool:
-    """Return whether a new role of *user*, or a new password, has ended the token."""
-    hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
-    same_password = any(constant_time_compare(row.session_hash, known) for known in hashes)
-    return not (same_password and set(standing(user)) <= set(row.standing))
-
-
 def is_known(token: str) -> bool:
     """Return whether *token* was made, and has neither expired nor been revoked."""
     rows = ApiToken.objects.filter(token_hash=hashed(token), revoked_at=None)
@@ -178,7 +170,10 @@ def person_behind(token: str) -> tuple[User, ApiToken]:
     user = Backend().get_user(row.user_id)
     if user is None or user.must_change_password or lacks_factor(user):
         raise refused
-    if has_ended(row, user):
+    if not set(standing(user)) <= set(row.standing):
+        raise refused
+    hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
+    if not any(constant_time_compare(row.session_hash, known) for known in hashes):
         raise refused
     count_request(row)
     if row.last_used_at is None or row.last_used_at < now - USE_NOTED:

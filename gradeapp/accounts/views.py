@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.utils import perform_login
-from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth import views
 from django.http import HttpRequest, HttpResponse
 
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.forms import ChangeForm, LoginForm
+from gradeapp.accounts.open_links import end_reset_links
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 
@@ -57,7 +57,8 @@ class PasswordView(views.PasswordChangeView):
     form_class = ChangeForm
 
     def form_valid(self, form: ChangeForm) -> HttpResponse:
-        response: HttpResponse = super().form_valid(form)
-        # The session goes on under another key: in the list of sessions too.
-        UserSession.objects.create_from_request(self.request)
+        form.user.must_change_password = False
+        response = super().form_valid(form)
+        end_reset_links(form.user)
+        record(Tag.PASSWORD_CHANGED, form.user, actor=form.user, request=self.request)
         return response

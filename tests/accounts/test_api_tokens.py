@@ -276,14 +276,6 @@ def test_nobody_has_more_than_a_few(lead: User) -> None:
         token_of(lead, Scope.READ)
     form = {"name": "one more", "scopes": ["read"], "days": "7", "password": PASSWORD}
     assert "Revoke one first" in client.post("/tokens/", form).text
-    # A new password ends them all, says so, and makes room.
-    new = {"old_password": PASSWORD} | dict.fromkeys(
-        ("new_password1", "new_password2"), "a-newer-one"
-    )
-    assert client.post("/password/", new).status_code == 302
-    page = client.get("/tokens/").text
-    assert page.count("ended by a new password or role") == MOST_TOKENS
-    assert "Your new token" in client.post("/tokens/", form | {"password": "a-newer-one"}).text
 
 
 def test_the_command(lead: User) -> None:
