@@ -170,7 +170,9 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
             check_still_manages(cast(User, request.user))
         if person is None:
             raise Http404
-        before = User.objects.values_list("password", flat=True).get(pk=person.pk)
+        # Locked: Django reads the person next, and writes every column after it has hashed.
+        rows = User.objects.select_for_update().filter(pk=person.pk)
+        before = rows.values_list("password", flat=True).get()
         response = super().user_change_password(request, id, form_url)
         person.refresh_from_db()
         if person.password != before:

@@ -36,7 +36,7 @@ from gradeapp.accounts.throttle import cancel, fail, invitation_limits, release,
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import check_name_is_plain
-from gradeapp.common.refusals import BadInput, Conflict, NotFound, Refusal
+from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound, Refusal
 
 LASTS = {LinkKind.INVITATION: timedelta(hours=72), LinkKind.RESET: timedelta(hours=24)}
 
@@ -284,6 +284,26 @@ def set_password(token: str, password: str) -> User:
     end_reset_links(user)
     record(Tag.PASSWORD_RESET, user, actor=user, link=link.pk)
     return user
+
+
+@transaction.atomic
+def change_own_password(user: User, encoded: str, *, request: HttpRequest) -> None:
+    """Give *user*, as *request* has read them, a new password; *encoded* is its hash.
+
+    Their tokens, links and other sessions end. Raises NotAllowed if they may log in no more,
+    Conflict if the password was changed or the session of *request* has ended since.
+    """
+    now = User.objects.select_for_update().get(pk=user.pk)
+    if not now.may_log_in:
+        raise NotAllowed(_("You don't have access. If you need access, ask an admin."))
+    session = request.session
+    if now.password != user.password or not session.exists(session.session_key or ""):
+        sentence = _("Your password was changed or this session was ended. Log in again.")
+        raise Conflict(sentence, code="session_ended")
+    user.password, user.must_change_password = encoded, False
+    user.save(update_fields=["password", "must_change_password"])
+    end_reset_links(user)
+    record(Tag.PASSWORD_CHANGED, user, actor=user, request=request)
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
+from django.db import transaction
 from django.utils import timezone
 
 from gradeapp.accounts.models import User
@@ -24,8 +25,11 @@ def forget_expired() -> None:
     SessionStore.clear_expired()
 
 
+@transaction.atomic
 def end_all_of(user: User, *, but: str | None = None) -> int:
     """End the sessions of *user* but the one with that key; returns how many there were."""
+    # A change of the own password holds the person while it gives its session another key.
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
     UserSession.objects.filter(user=user).exclude(session_key=but or "").delete()
     ended = 0
     # Sessions that began outside of the list (a command, an older version) end too.

@@ -6,14 +6,18 @@ from typing import Any
 
 from allauth.account.utils import perform_login
 from django.conf import settings
-from django.contrib.auth import views
+from django.contrib.auth import logout, update_session_auth_hash, views
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.forms import ChangeForm, LoginForm
-from gradeapp.accounts.open_links import end_reset_links
+from gradeapp.accounts.links import change_own_password
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import Conflict, NotAllowed
 
 
 class LoginView(views.LoginView):
@@ -57,8 +61,16 @@ class PasswordView(views.PasswordChangeView):
     form_class = ChangeForm
 
     def form_valid(self, form: ChangeForm) -> HttpResponse:
-        form.user.must_change_password = False
-        response = super().form_valid(form)
-        end_reset_links(form.user)
-        record(Tag.PASSWORD_CHANGED, form.user, actor=form.user, request=self.request)
-        return response
+        # Hashed before anything is locked: it may have to wait.
+        encoded = make_password(form.cleaned_data["new_password1"])
+        try:
+            with transaction.atomic():
+                change_own_password(form.user, encoded, request=self.request)
+                # In the same transaction: the session gets another key, so that who ends all
+                # sessions at this time would miss it.
+                update_session_auth_hash(self.request, form.user)
+        except (Conflict, NotAllowed):
+            # The session of this request may be gone, and cannot be saved then.
+            logout(self.request)
+            raise
+        return redirect(self.get_success_url())

@@ -497,6 +497,46 @@ def test_an_address_that_changes_at_this_moment_ends_the_link(late: str) -> None
     assert rows.get().check_password(PASSWORD)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", ["deactivated", "rights", "sessions", "password"])
+def test_a_new_own_password_writes_nothing_else_of_the_person(change: str) -> None:
+    """What an admin changes while its form is on its way stays."""
+    admin, person = make_user(Role.ADMIN, "ada"), make_user(Role.LEAD, "lin")
+    rows = User.objects.filter(pk=person.pk)
+    rows.update(is_superuser=change == "rights")
+    client = logged_in(person)
+    assert client.get("/password/").status_code == 200  # loads what the first page needs
+    session = client.session
+    session["seen"] -= 120  # so that the request has something to save in it
+    session.save()
+    values = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+
+    def first() -> None:
+        if change == "rights":
+            rows.update(is_superuser=False, is_staff=False, email="lin@new.example")
+        elif change == "deactivated":
+            people.set_active(person, active=False, acting_user=admin)
+        elif change == "sessions":
+            people.end_sessions(person, acting_user=admin)
+        else:
+            links.change_password(person, NEW + "er")
+
+    answer = after(first, lambda: client.post("/password/", values))
+    now = rows.get()
+    done = change == "rights"
+    statuses = {"deactivated": 403, "rights": 302, "sessions": 409, "password": 409}
+    late = answer.get("Location", "").startswith("/login/") and connection.vendor == "sqlite"
+    assert answer.status_code == statuses[change] or late
+    assert now.is_active == (change != "deactivated")
+    assert (now.is_superuser, now.is_staff) == (False, False)
+    assert now.email == ("lin@new.example" if done else "")
+    used = {"rights": NEW, "password": NEW + "er"}.get(change, PASSWORD)
+    assert now.check_password(used)
+    assert (client.get("/runs/").status_code == 200) == done
+    entries = AuditEntry.objects.filter(tag="account.password_changed", actor=person)
+    assert entries.count() == done
+
+
 def test_a_username_that_is_the_address_of_another_stops_no_mail(
     teacher: User, lead: User, admin: User
 ) -> None:
