@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from django.http import HttpRequest, HttpResponse
@@ -17,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from gradeapp.accounts.factors import needs_factor
 from gradeapp.accounts.models import User
-from gradeapp.accounts.sessions import PENDING, pending_login
+from gradeapp.accounts.sessions import PENDING, end_all_of, pending_login
 from gradeapp.accounts.single_sign_on import SIGN_ON, connect_sign_on
 from gradeapp.accounts.throttle import client_address
 from gradeapp.audit.record import record
@@ -95,10 +96,10 @@ class FactorAdapter(DefaultMFAAdapter):
 
 
 class SessionsAdapter(DefaultUserSessionsAdapter):
-    """The list of sessions; that somebody ended others is recorded."""
+    """The list of sessions, where somebody ends all others; that is recorded."""
 
     def end_sessions(self, sessions: Any) -> None:
-        super().end_sessions(sessions)
-        if sessions:
-            user = sessions[0].user
-            record(Tag.SESSIONS_ENDED, user, actor=user, sessions=len(sessions))
+        """End what is in no list too: logins before their second step."""
+        request = context.request
+        if ended := end_all_of(request.user, but=request.session.session_key):
+            record(Tag.SESSIONS_ENDED, request.user, actor=request.user, sessions=ended)

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from gradeapp.accounts.factors import FACTOR, has_factor, needs_factor
+from gradeapp.accounts.sessions import keep_listed
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 
@@ -54,12 +55,14 @@ class SessionRules:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if SESSION_KEY in request.session:
-            now = timezone.now().timestamp()
+            now, key = timezone.now().timestamp(), request.session.session_key
             if reason := ended(request, now):
                 user = request.user if request.user.is_authenticated else None
                 if user:
                     record(Tag.SESSION_EXPIRED, user, actor=None, reason=reason)
                 logout(request)
+            elif request.user.is_authenticated and request.session.session_key != key:
+                keep_listed(request, key)  # it began with an earlier SECRET_KEY
         return self.get_response(request)
 
     def process_view(

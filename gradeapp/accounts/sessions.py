@@ -1,4 +1,4 @@
-"""Ending the sessions of a person, those before the second step of a login too."""
+"""The sessions of a person: kept in their list, and ended, also before a second step."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.http import HttpRequest
 from django.utils import timezone
 
 from gradeapp.accounts.models import User
@@ -18,6 +19,16 @@ PENDING = "pending_login"
 def pending_login(user: User) -> list[str]:
     """Return what a session keeps of a login of *user* until its last step."""
     return [str(user.pk), user.get_session_auth_hash()]
+
+
+def keep_listed(request: HttpRequest, before: str | None) -> None:
+    """List the session of *request*, whose key was *before*, under the key that it has now.
+
+    Django changes the key with a new password and a new SECRET_KEY; allauth lists sessions by it.
+    """
+    rows = UserSession.objects.filter(session_key=before or "")
+    if not rows.update(session_key=request.session.session_key):
+        UserSession.objects.create_from_request(request)
 
 
 def forget_expired() -> None:

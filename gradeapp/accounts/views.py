@@ -15,6 +15,7 @@ from django.shortcuts import redirect
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.forms import ChangeForm, LoginForm
 from gradeapp.accounts.links import change_own_password
+from gradeapp.accounts.sessions import keep_listed
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import Conflict, NotAllowed
@@ -68,7 +69,9 @@ class PasswordView(views.PasswordChangeView):
                 change_own_password(form.user, encoded, request=self.request)
                 # In the same transaction: the session gets another key, so that who ends all
                 # sessions at this time would miss it.
+                key = self.request.session.session_key
                 update_session_auth_hash(self.request, form.user)
+                keep_listed(self.request, key)
         except (Conflict, NotAllowed):
             # The session of this request may be gone, and cannot be saved then.
             logout(self.request)

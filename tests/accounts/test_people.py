@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.core import mail
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -624,6 +625,42 @@ def test_the_list_of_sessions_ends_all_others(teacher: User) -> None:
     assert here.get("/account/sessions/").text.count("<time") == 2
     here.post("/account/sessions/")
     assert there.get("/marking/").status_code == 302
+    assert here.get("/marking/").status_code == 200
+
+
+@pytest.mark.parametrize("change", ["password", "secret key"])
+def test_a_session_whose_key_changes_stays_in_the_list(
+    change: str, teacher: User, admin: User, settings: Any
+) -> None:
+    """Somebody forgot to log out at school after that, and ends it from home."""
+    school, home = Client(), Client()
+    school.post("/login/", {"username": "tao", "password": PASSWORD})
+    listed = UserSession.objects.get(user=teacher)
+    if change == "password":
+        values = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+        school.post("/password/", values)
+    else:
+        settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+        settings.SECRET_KEY = "another-" * 8
+        assert school.get("/marking/").status_code == 200
+    assert school.session.session_key != listed.session_key
+    assert school.get("/account/sessions/").text.count("<time") == 1
+    assert UserSession.objects.get(user=teacher).created_at == listed.created_at
+    home.post("/login/", {"username": "tao", "password": NEW if change == "password" else PASSWORD})
+    assert home.get("/account/sessions/").text.count("<time") == 2
+    assert logged_in(admin).get(f"/people/{teacher.pk}/").context["sessions"]
+    home.post("/account/sessions/")
+    assert school.get("/marking/").status_code == 302
+    assert home.get("/marking/").status_code == 200
+    assert AuditEntry.objects.get(tag="account.sessions_ended").detail == {"sessions": 1}
+
+
+def test_all_other_sessions_end_those_in_no_list_too(teacher: User) -> None:
+    """As one that an older version left out of the list."""
+    here, lost = logged_in(teacher), logged_in(teacher)
+    UserSession.objects.filter(session_key=lost.session.session_key).delete()
+    here.post("/account/sessions/")
+    assert lost.get("/marking/").status_code == 302
     assert here.get("/marking/").status_code == 200
 
 
