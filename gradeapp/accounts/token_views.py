@@ -19,7 +19,7 @@ from gradeapp.accounts.confirmation import check_confirmed
 from gradeapp.accounts.models import User
 from gradeapp.accounts.scopes import Scope
 from gradeapp.accounts.throttle import guess, own_password_limits
-from gradeapp.accounts.tokens import MOST_DAYS, make_token, own_tokens, revoke_token
+from gradeapp.accounts.tokens import MOST_DAYS, fits, make_token, own_tokens, revoke_token
 from gradeapp.common.refusals import Refusal
 
 
@@ -99,9 +99,11 @@ def tokens(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(refusal))
     names = dict(scope_choices())
     rows = [
-        {"token": row, "scopes": [names[scope] for scope in row.scopes]} for row in own_tokens(user)
+        {"token": row, "scopes": [names[scope] for scope in row.scopes], "fits": fits(row, user)}
+        for row in own_tokens(user)
     ]
     context = {"form": form, "made": made, "rows": rows, "now": timezone.now()}
+    context["ended"] = any(not row["fits"] for row in rows)
     return render(request, "accounts/tokens.html", context, status=200)
 
 

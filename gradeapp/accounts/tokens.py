@@ -59,6 +59,17 @@ def standing(user: User) -> list[str]:
     return sorted([role.value for role in user.roles] + ["superuser"] * user.is_superuser)
 
 
+def has_password(row: ApiToken, user: User) -> bool:
+    """Return whether *row* was made with the password of *user*; another one ends it for good."""
+    hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
+    return any(constant_time_compare(row.session_hash, known) for known in hashes)
+
+
+def fits(row: ApiToken, user: User) -> bool:
+    """Return whether *user* has the password that *row* was made with, and no further role."""
+    return set(standing(user)) <= set(row.standing) and has_password(row, user)
+
+
 def own_tokens(user: User) -> QuerySet[ApiToken]:
     """The tokens of *user* that were not revoked, the newest first."""
     return ApiToken.objects.filter(user=user, revoked_at=None).order_by("-pk")
@@ -94,7 +105,8 @@ def make_token(
     if form_key is not None:
         for row in own_tokens(user).filter(form_key=form_key):
             revoke_token(user, row.pk, acting_user=acting_user)
-    if own_tokens(user).filter(expires_at__gt=timezone.now()).count() >= MOST_TOKENS:
+    left = own_tokens(user).filter(expires_at__gt=timezone.now())
+    if sum(has_password(row, person) for row in left) >= MOST_TOKENS:
         raise Conflict(_("You have %(n)d tokens. Revoke one first.") % {"n": MOST_TOKENS})
     token = START + secrets.token_urlsafe(32)
     row = ApiToken.objects.create(
@@ -170,10 +182,7 @@ def person_behind(token: str) -> tuple[User, ApiToken]:
     user = Backend().get_user(row.user_id)
     if user is None or user.must_change_password or lacks_factor(user):
         raise refused
-    if not set(standing(user)) <= set(row.standing):
-        raise refused
-    hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
-    if not any(constant_time_compare(row.session_hash, known) for known in hashes):
+    if not fits(row, user):
         raise refused
     count_request(row)
     if row.last_used_at is None or row.last_used_at < now - USE_NOTED:

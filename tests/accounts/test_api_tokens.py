@@ -22,7 +22,7 @@ from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.scopes import CHANGES, Scope, scope_for
 from gradeapp.accounts.tokens import MOST_TOKENS, make_token, revoke_token
 from gradeapp.audit.models import AuditEntry
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, Conflict
 from tests.conftest import logged_in
 from tests.factories import PASSWORD, make_dataset, make_user
 from tests.waiting import after
@@ -276,6 +276,37 @@ def test_nobody_has_more_than_a_few(lead: User) -> None:
         token_of(lead, Scope.READ)
     form = {"name": "one more", "scopes": ["read"], "days": "7", "password": PASSWORD}
     assert "Revoke one first" in client.post("/tokens/", form).text
+
+
+@pytest.mark.parametrize("change", ["password", "further role"])
+def test_a_token_that_has_ended_is_not_shown_as_valid(lead: User, admin: User, change: str) -> None:
+    """Nor is one counted that ends for good; that of a further role comes back without it."""
+    for _ in range(MOST_TOKENS):
+        token = token_of(lead, Scope.READ)
+    assert "no longer valid" not in logged_in(lead).get("/tokens/").text
+    if change == "password":
+        new = "another-long-password"
+        form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+        assert logged_in(lead).post("/password/", form).status_code == 302
+    else:
+        set_roles(lead, [Role.LEAD, Role.CURATOR], acting_user=admin)
+    lead = User.objects.get(pk=lead.pk)
+    assert call(token).status_code == 401
+    page = logged_in(lead).get("/tokens/").text
+    assert page.count("<td>no longer valid</td>") == MOST_TOKENS
+    assert "Make a new one" in page
+    out = StringIO()
+    call_command("api_token", "--user", "lin", stdout=out)
+    assert out.getvalue().count("  no longer valid\n") == MOST_TOKENS
+    if change == "password":
+        assert call(token_of(lead, Scope.READ)).status_code == 200
+        assert logged_in(lead).get("/tokens/").text.count("<td>no longer valid</td>") == 20
+        return
+    with pytest.raises(Conflict):
+        token_of(lead, Scope.READ)
+    set_roles(lead, [Role.LEAD], acting_user=admin)
+    assert call(token).status_code == 200
+    assert "no longer valid" not in logged_in(lead).get("/tokens/").text
 
 
 def test_the_command(lead: User) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from django.utils import timezone
+
 from gradeapp.accounts.models import ApiToken, User
 from gradeapp.accounts.scopes import Scope
-from gradeapp.accounts.tokens import make_token, own_tokens, revoke_token
+from gradeapp.accounts.tokens import fits, make_token, own_tokens, revoke_token
 from gradeapp.cli import GradeappCommand
 from gradeapp.common.refusals import BadInput
 
 
-def described(row: ApiToken) -> dict[str, Any]:
-    """What is known of a token, which is not the token."""
+def described(row: ApiToken, user: User) -> dict[str, Any]:
+    """What is known of a token of *user*, which is not the token."""
     return {
         "id": row.pk,
         "name": row.name,
@@ -21,6 +23,7 @@ def described(row: ApiToken) -> dict[str, Any]:
         "scopes": row.scopes,
         "expires_at": row.expires_at.isoformat(),
         "last_used_at": row.last_used_at.isoformat() if row.last_used_at else None,
+        "valid": row.expires_at > timezone.now() and fits(row, user),
     }
 
 
@@ -46,8 +49,8 @@ class Command(GradeappCommand):
             row, token = make_token(
                 user, name=options["make"], scopes=scopes, days=options["days"], acting_user=None
             )
-            return {**described(row), "token": token}
-        return {"tokens": [described(row) for row in own_tokens(user)]}
+            return {**described(row, user), "token": token}
+        return {"tokens": [described(row, user) for row in own_tokens(user)]}
 
     def show(self, result: dict[str, Any]) -> None:
         """Print one token a line; a new one, with the token itself."""
@@ -55,4 +58,5 @@ class Command(GradeappCommand):
         for row in result.get("tokens", []):
             used = row["last_used_at"] or "never used"
             scopes = " ".join(row["scopes"])
-            self.stdout.write(f"{row['id']}  {row['name']} …{row['hint']}  {scopes}  {used}")
+            ended = "" if row["valid"] else "  no longer valid"
+            self.stdout.write(f"{row['id']}  {row['name']} …{row['hint']}  {scopes}  {used}{ended}")
