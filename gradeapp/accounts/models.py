@@ -6,6 +6,7 @@ import uuid
 from functools import cached_property
 
 from django.conf import settings
+from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -39,6 +40,19 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.display_name or self.username
+
+    def check_password(self, raw_password: str | None) -> bool:
+        """Return whether *raw_password* is the password of this person, as they were read.
+
+        A hash of other parameters is renewed, unless the password was changed meanwhile.
+        """
+
+        def renew(raw_password: str) -> None:
+            encoded = make_password(raw_password)
+            if User.objects.filter(pk=self.pk, password=self.password).update(password=encoded):
+                self.password = encoded
+
+        return bool(check_password(raw_password, self.password, renew))
 
     @property
     def may_log_in(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from allauth.usersessions.models import UserSession
+from django.contrib.auth.hashers import make_password
 from django.core import mail
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -536,6 +537,28 @@ def test_a_new_own_password_writes_nothing_else_of_the_person(change: str) -> No
     assert (client.get("/runs/").status_code == 200) == done
     entries = AuditEntry.objects.filter(tag="account.password_changed", actor=person)
     assert entries.count() == done
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_old_hash_is_renewed_and_takes_no_new_password_away(
+    late: bool, teacher: User, settings: Any
+) -> None:
+    """The old password is compared while a reset link sets a new one."""
+    settings.PASSWORD_HASHERS = [
+        "django.contrib.auth.hashers.MD5PasswordHasher",
+        "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    ]
+    old = make_password(PASSWORD, hasher="pbkdf2_sha256")
+    User.objects.filter(pk=teacher.pk).update(password=old)
+    read = User.objects.get(pk=teacher.pk)
+    if late:
+        links.change_password(teacher, NEW)
+    assert read.check_password(PASSWORD)
+    now = User.objects.get(pk=teacher.pk)
+    assert now.password.startswith("md5$")
+    assert (now.password == read.password) != late
+    assert now.check_password(NEW if late else PASSWORD)
+    assert not now.check_password(PASSWORD if late else NEW)
 
 
 def test_a_username_that_is_the_address_of_another_stops_no_mail(
