@@ -29,6 +29,7 @@ from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.desk_pages import DeskForm
 from gradeapp.common.submission_keys import submission_key
+from gradeapp.common.text_fields import LinesField
 
 VALUES: dict[str, int | None] = {"1": 1, "0": 0, NOT_APPLICABLE: None}
 TEXT_OF = {value: text for text, value in VALUES.items()}
@@ -130,7 +131,7 @@ class JudgementPanel:
 class JudgementForm(DeskForm):
     """What the reviewer's desk sends. Which weaknesses a task has is the service's to say."""
 
-    note = forms.CharField(required=False, max_length=LONGEST_NOTE)
+    note = LinesField(required=False, max_length=LONGEST_NOTE)
     weaknesses = forms.MultipleChoiceField(choices=Weakness.choices(), required=False)
 
     def __init__(self, answer: ReviewedAnswer, data: Mapping[str, Any]) -> None:

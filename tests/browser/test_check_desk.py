@@ -57,7 +57,11 @@ def test_a_queue_is_checked_by_keyboard_alone(
     keys(page, "Enter")
     ready(page, low)
     expect(page.locator("#desk mark")).to_be_in_viewport()
-    keys(page, "Enter")
+    page.keyboard.down("Enter")
+    ready(page, ambiguous)
+    page.keyboard.down("Enter")  # held down: it saves one check
+    page.wait_for_timeout(300)
+    page.keyboard.up("Enter")
     ready(page, ambiguous)
     expect(page.locator("#saved-check")).to_have_text("C")
     expect(page.locator("#said")).to_contain_text("Saved. Next: question")

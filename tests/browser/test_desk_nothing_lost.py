@@ -98,6 +98,29 @@ def test_what_one_typed_is_never_sent_as_that_of_another(
     site.troubles.clear()  # the browser itself reports the 403
 
 
+def test_leaving_at_once_after_a_login_in_another_tab_loses_nothing(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    first = start(page)
+    token = page.locator("#marks [name=csrfmiddlewaretoken]").input_value()
+    beside = page.context.new_page()
+    page.context.clear_cookies()
+    site.log_in(beside, teacher)
+    beside.close()
+    # A browser without a screen hides no tab, so nothing says that this one is shown again.
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.locator("#marks [name=csrfmiddlewaretoken]")).not_to_have_value(token)
+    give_all(page, "typed at once")
+    page.goto("/marking/")
+    page.go_back()
+    expect(page.locator("#comment")).to_have_value("typed at once")
+    expect(page.locator("#marks[data-ready]")).to_have_count(1)
+    keys(page, "Enter")
+    expect_another(page, first)
+    assert Mark.objects.get().comment == "typed at once"
+
+
 def test_back_between_two_responses_keeps_what_was_just_typed(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:

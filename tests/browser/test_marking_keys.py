@@ -24,6 +24,16 @@ def made(transactional_db: None, teacher: User, other_teacher: User) -> MarkingR
     return small_round([teacher, other_teacher], 2, question=question, window_minutes=15)
 
 
+def hold(page: Page, key: str, shown: str) -> None:
+    """Hold *key* down at the response called *shown* until the next one has been there a while."""
+    page.keyboard.down(key)
+    expect_another(page, shown)
+    for _repeat in range(5):
+        page.keyboard.down(key)
+        page.wait_for_timeout(50)
+    page.keyboard.up(key)
+
+
 def expect_said(page: Page, words: str) -> None:
     expect(page.locator("#said")).to_have_text(words)
 
@@ -86,6 +96,29 @@ def test_enter_saves_from_the_comment_and_shift_makes_a_line(
     keys(page, "Enter")
     expect_another(page, first)
     assert Mark.objects.get().comment.split() == ["one", "two"]
+
+
+def test_a_key_that_is_held_down_saves_or_skips_one_response(
+    site: Site, transactional_db: None, teacher: User, other_teacher: User
+) -> None:
+    small_round([teacher, other_teacher], 3, question=subjective_question(rubric=()))
+    page = site.open(teacher)
+    first = start(page)
+    keys(page, "8")
+    expect(page.locator(".saved")).to_contain_text("draft saved")
+    hold(page, "s", first)
+    second = alias(page)
+    keys(page, "7")
+    hold(page, "Enter", second)
+    third = alias(page)
+    assert third not in (first, second)
+    keys(page, "6")
+    hold(page, "Enter", third)  # the response that comes back is complete
+    assert alias(page) == first
+    expect(page.locator("#sum")).to_have_text("8")
+    assert set(Mark.objects.values_list("slot__answer__alias", flat=True)) == {second, third}
+    keys(page, "Enter")
+    expect_said(page, "Saved. All done")
 
 
 def test_the_last_save_announces_that_all_is_done(

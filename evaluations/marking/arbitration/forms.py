@@ -12,6 +12,7 @@ from evaluations.marking.arbitration.selectors.arbitration import DisputedCase
 from evaluations.marking.desk.forms.marks import mark_field
 from evaluations.models.vocabulary import ArbitrationReason
 from gradeapp.common import number_fields
+from gradeapp.common.text_fields import LinesField
 
 OWN = "own"
 PAIR = "pair"
@@ -23,7 +24,7 @@ class MarkFirstForm(forms.Form):
     answer = forms.UUIDField()
     key = forms.UUIDField()
     rubric = forms.CharField(required=False, max_length=80)
-    comment = forms.CharField(required=False, max_length=10_000)
+    comment = LinesField(required=False, max_length=10_000)
 
     def __init__(self, case: DisputedCase, data: Any) -> None:
         super().__init__(data)
@@ -65,7 +66,7 @@ class DecisionForm(forms.Form):
     number = number_fields.IntegerField(required=False, min_value=1)
     decision = forms.ChoiceField(error_messages={"required": _("Accept a mark or enter your own.")})
     reason = forms.ChoiceField(error_messages={"required": _("Choose a reason.")})
-    comment = forms.CharField(required=False, max_length=10_000)
+    comment = LinesField(required=False, max_length=10_000)
 
     def __init__(self, case: DisputedCase, data: Any) -> None:
         super().__init__(data)

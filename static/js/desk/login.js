@@ -71,4 +71,10 @@ document.addEventListener("submit", async (event) => {
 });
 
 addEventListener("focus", goOn);
-document.addEventListener("visibilitychange", goOn);
+
+// Somebody may have logged in again in another tab. What is sent while this page closes is sent once only, so the
+// token is taken before that.
+document.addEventListener("visibilitychange", () => {
+  if (waiting.size) goOn();
+  else if (!document.hidden) renew().catch(() => false);
+});

@@ -28,7 +28,7 @@ async function fetchAhead(shown) {
   held = { digest: page.getElementById("desk").dataset.digest, html };
 }
 
-document.addEventListener("desk:token", () => (held = null)); // its forms hold the old token
+document.addEventListener("desk:token", lookAhead); // the forms of what is held have the old token
 
 document.addEventListener("htmx:configRequest", (event) => {
   if (held && ASKING.includes(event.detail.elt.id)) event.detail.parameters.ahead = held.digest;

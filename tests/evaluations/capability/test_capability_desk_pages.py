@@ -72,14 +72,14 @@ def test_the_first_page_leads_to_an_answer(review: CapabilityReview, teacher: Us
 def test_a_form_saves_and_shows_the_next(review: CapabilityReview, teacher: User) -> None:
     client = logged_in(teacher)
     slot = start(client, review)
-    data = sent(client, slot, weaknesses=["formulas", "multi_hop"], note="sign lost")
+    data = sent(client, slot, weaknesses=["formulas", "multi_hop"], note="sign\r\nlost")
     page = save(client, slot, data, **HTMX)
     assert page.status_code == 200
     assert "1 / 2 judged" in page.text
     row = CapabilityJudgement.objects.get()
     assert (row.reviewer, row.slot, row.version, row.seconds) == (teacher, slot, 1, 30)
     assert (row.understanding, row.knowledge, row.reasoning, row.calculation) == (1, 0, 0, None)
-    assert (row.weaknesses, row.note) == (["formulas", "multi_hop"], "sign lost")
+    assert (row.weaknesses, row.note) == (["formulas", "multi_hop"], "sign\nlost")
     again = save(client, slot, data)
     assert again.status_code == 302
     assert CapabilityJudgement.objects.count() == 1

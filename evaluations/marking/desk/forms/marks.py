@@ -22,6 +22,7 @@ from gradeapp.common import number_fields
 from gradeapp.common.desk_pages import DeskForm
 from gradeapp.common.plain_number import choices, decimal_of, plain, with_half
 from gradeapp.common.submission_keys import submission_key
+from gradeapp.common.text_fields import LinesField, with_plain_breaks
 from questions.rules.rubric import PointGroup, ScoringPoint, given_total
 
 # Up to this many points a row of chips shows every whole mark; past it one types a number.
@@ -104,17 +105,10 @@ class TypedMark(number_fields.DecimalField):
         return super().to_python(with_half(value) if isinstance(value, str) else value)
 
 
-class CommentField(forms.CharField):
-    """A comment as its field counts it: browsers send a line end as two characters."""
-
-    def to_python(self, value: Any) -> str:
-        return str(super().to_python(value)).replace("\r\n", "\n")
-
-
 class MarkForm(DeskForm):
     """What the desk sends. Which marks are possible is the service's to say."""
 
-    comment = CommentField(required=False, max_length=LONGEST_COMMENT)
+    comment = LinesField(required=False, max_length=LONGEST_COMMENT)
     rubric = forms.CharField(required=False, max_length=20)
     flags = forms.MultipleChoiceField(choices=Flag.choices(), required=False)
     # Of the newest draft that the page knew; a page without a script knows the one that it shows.
@@ -161,7 +155,7 @@ def typed(points: int, data: Any) -> Given:
     return Given(
         points=tuple(with_half(data.get(f"point-{number}", "")) for number in numbers),
         total=with_half(data.get("total", "")),
-        comment=data.get("comment", ""),
+        comment=with_plain_breaks(data.get("comment", "")),
         flags=tuple(data.getlist("flags")),
     )
 

@@ -154,5 +154,4 @@ def _short(value: object) -> str:
 
 def _text(value: object, longest: int) -> str:
     # PostgreSQL stores no NUL, and a draft must not fail for one.
-    text = "" if value is None else str(value).replace("\r\n", "\n")  # as its field counts it
-    return text.replace("\x00", "")[:longest]
+    return "" if value is None else str(value).replace("\x00", "")[:longest]

@@ -16,6 +16,7 @@ from evaluations.models import MarkingRound
 from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
 from gradeapp.common import number_fields
+from gradeapp.common.text_fields import LinesField
 from gradeapp.common.time_fields import LocalTimeField
 
 
@@ -63,7 +64,7 @@ class MarkingNotesForm(forms.Form):
 class ReferenceForm(forms.Form):
     """The lead's mark of a seed answer. Which marks are possible is the service's to say."""
 
-    comment = forms.CharField(
+    comment = LinesField(
         label=_("Comment"),
         required=False,
         max_length=LONGEST_COMMENT,

@@ -76,14 +76,14 @@ def test_the_marks_are_shown_after_the_leads_own(
     assert not ArbiterMark.objects.exists()
     bad = client.post(where, decision | {"total": "99"}, headers=headers)
     assert bad.status_code == 400
-    own = {"answer": answer.public_id, "key": uuid.uuid4(), "total": "5.5", "comment": "why"}
+    own = {"answer": answer.public_id, "key": uuid.uuid4(), "total": "5.5", "comment": "why\r\nso"}
     shown = client.post(where, own, headers=headers, follow=True)
     assert all(total in shown.text for total in THEIRS)
     assert "Your mark before seeing the others: 5.5" in shown.text
     assert 'value="5.5"' in shown.text, "a start for the decision"
     client.post(where, own | {"total": "7", "key": uuid.uuid4()}, headers=headers)
     (kept,) = ArbiterMark.objects.all()
-    assert (str(kept.total), kept.lead, kept.comment) == ("5.50", lead, "why")
+    assert (str(kept.total), kept.lead, kept.comment) == ("5.50", lead, "why\nso")
     made_final = client.post(where, decision | {"decision": "own", "total": "5.5"}, headers=headers)
     assert made_final.status_code in (200, 302)
     answer.refresh_from_db()
