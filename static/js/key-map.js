@@ -8,15 +8,6 @@ const own = JSON.parse(chosen?.keys ?? "{}");
 // keyCode is 229 then.
 export const composes = (event) => event.isComposing || event.keyCode === 229;
 
-// What text is typed into: there a key may be held.
-export const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
-
-// Whether a key that is held down is pressed for the second time: as a command it counts once. Keys that scroll
-// and move go on, and so do letters in a text; Enter is a command there too.
-export function isHeld({ repeat, key, target }) {
-  return repeat && (key === "Enter" || (key.length === 1 && key !== " " && !target.closest?.(TYPING)));
-}
-
 // "" when the key does nothing.
 export function actual(event) {
   if (event.key.length !== 1) return event.key;

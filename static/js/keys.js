@@ -1,12 +1,14 @@
 // Keys that press buttons: <button data-key="u">, <a data-key="j">, <button data-key="Enter">.
-// "?" opens <dialog data-keys-help>. A key does nothing while one types or a dialog is open.
+// "?" opens <dialog data-keys-help>. A key does nothing while one types or a dialog is open, and acts once where
+// it is held down.
 // A person may have other keys for the same actions (key-map.js).
-import { actual, composes, isHeld, TYPING } from "./key-map.js";
+import { actual, composes } from "./key-map.js";
 
+const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 const PRESSABLE = "button, a[href], summary, input";
 
 function isForUs(event) {
-  if (event.defaultPrevented || composes(event) || isHeld(event)) return false;
+  if (event.defaultPrevented || event.repeat || composes(event)) return false;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   if (document.querySelector("dialog[open]")) return false;
   if (event.target.closest(TYPING)) return false;
