@@ -53,18 +53,50 @@ def test_only_tasks_of_the_chosen_runs_are_offered(site: Site, lead: User) -> No
     expect(other).to_be_visible()
 
 
-def disputed(pool: list[User]) -> tuple[MarkingRound, BlindAnswer]:
-    """A round whose only response waits for the lead after three marks of *pool*."""
-    made = small_round(pool, scheme=Scheme.THREE_AND_LEAD, marking_notes="Half without a reason.")
-    answer = answers_of(made)[0]
-    pair = planned_pair(answer)
-    (third,) = {person.pk: person for person in pool if person not in pair}.values()
-    for who, points in zip(pair, (("0", "0", "0"), ("3", "3", "6")), strict=True):
-        give(answer, who, points)
-    Slot.objects.filter(answer=answer, kind=SlotKind.THIRD).update(planned=third)
-    give(answer, third, ("3", "3", "0"))
-    assert Slot.objects.filter(answer=answer, kind=SlotKind.ARBITRATION).exists()
-    return made, answer
+def disputed(pool: list[User], responses: int = 1) -> tuple[MarkingRound, BlindAnswer]:
+    """A round whose *responses* wait for the lead after three marks of *pool*, and the first."""
+    settings = {"scheme": Scheme.THREE_AND_LEAD, "marking_notes": "Half without a reason."}
+    made = small_round(pool, responses, **settings)
+    for answer in answers_of(made):
+        pair = planned_pair(answer)
+        (third,) = {person.pk: person for person in pool if person not in pair}.values()
+        for who, points in zip(pair, (("0", "0", "0"), ("3", "3", "6")), strict=True):
+            give(answer, who, points)
+        Slot.objects.filter(answer=answer, kind=SlotKind.THIRD).update(planned=third)
+        give(answer, third, ("3", "3", "0"))
+        assert Slot.objects.filter(answer=answer, kind=SlotKind.ARBITRATION).exists()
+    return made, answers_of(made)[0]
+
+
+def test_back_from_a_case_asks_before_what_is_typed_is_lost(
+    site: Site, lead: User, teacher: User, other_teacher: User, third_teacher: User
+) -> None:
+    made, _first = disputed([teacher, other_teacher, third_teacher], 2)
+    page = site.open(lead)
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.goto(reverse("rounds:arbitration", args=[made.public_id]))
+    for value in ("1", "2"):  # the second case comes by a script, with an address of its own
+        shown = page.locator("#response-title").inner_text()
+        for field in page.locator("[data-own]").all():
+            field.fill(value)
+        if value == "1":
+            page.get_by_text("Slip", exact=False).first.click()
+            page.get_by_role("button", name="Finalize").click()
+            expect(page.locator("#response-title")).not_to_have_text(shown)
+    page.evaluate("() => void setTimeout(() => history.back())")
+    page.wait_for_timeout(500)
+    assert asked == ["beforeunload"]
+    expect(page.locator("[data-own]").first).to_have_value("2")
+    page.get_by_text("Slip", exact=False).first.click()
+    page.get_by_role("button", name="Finalize").click()
+    expect(page.get_by_role("heading", name="Nothing to arbitrate")).to_be_visible()
+    assert sorted(FinalMark.objects.values_list("value", flat=True)) == [3, 6]
 
 
 @pytest.mark.parametrize("width", [390, 1440])

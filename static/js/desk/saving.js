@@ -2,7 +2,7 @@
 // only after the save was confirmed; what could not be saved stays in the page and is sent again. htmx sends
 // the form. Sentences come from data attributes of the form and of #desk.
 import { refusal, refusalCode } from "../htmx-errors.js";
-import { composes, isHeld } from "../key-map.js";
+import { composes } from "../key-map.js";
 import { isLoggedOut, waitForLogin } from "./login.js";
 import { form, isBusy, makesLine, patience, say, setBusy, show } from "./page.js";
 
@@ -135,6 +135,14 @@ addEventListener("beforeunload", (event) => {
 });
 
 // ---- keys: before keys.js, which ignores events that are prevented here ----
+let pressedAt = null; // the state of the item that was shown when the key was pressed
+
+// Whether the key is held down since another item was shown: one press must not save or skip two.
+function isHeld(event) {
+  if (!event.repeat) pressedAt = state;
+  return pressedAt !== state;
+}
+
 function inText(event) {
   if (event.key === "Escape") own.leaveText ? own.leaveText() : event.target.blur();
   else if (event.key === "Enter" && !makesLine(event)) form().requestSubmit();
@@ -142,11 +150,10 @@ function inText(event) {
   return true;
 }
 
-// A key that is held down goes on into the next item: it saves and gives marks there unseen.
 document.addEventListener(
   "keydown",
   (event) => {
-    if (form() && isHeld(event) && !composes(event) && !makesLine(event)) event.preventDefault();
+    if (isHeld(event)) event.preventDefault();
     if (!form() || isBusy() || composes(event) || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -163,9 +170,6 @@ function appear() {
   own.appear?.();
   if (form()) form().dataset.ready = "yes";
 }
-
-// Back and forward between two items: htmx has fetched the page and put it here.
-document.addEventListener("htmx:historyRestore", () => document.getElementById("desk") && appear());
 
 document.addEventListener("htmx:afterSettle", (event) => {
   const { elt, requestConfig } = event.detail;
