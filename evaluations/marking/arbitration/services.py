@@ -30,6 +30,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.leases import SLOT
+from gradeapp.common.locking import hold_key
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound
 
@@ -71,13 +72,16 @@ def mark_before_seeing(
     under a rubric counts and stays.
 
     Raises NotAllowed and Conflict as ``arbitrate`` does, BadInput for a mark that does
-    not fit.
+    not fit, or the *key* of another one.
     """
     given = GivenMark(tuple(points), total, comment.strip())
     with transaction.atomic():
+        hold_key(str(key))
         locked = lock(answer.pk)
         if earlier := mark_before(locked, lead):
             return earlier
+        if ArbiterMark.objects.filter(key=key).exists():
+            raise _key_used()
         check_before_seeing(locked, lead, rubric=rubric)
         check_given(locked, given)
         mark = ArbiterMark.objects.create(
@@ -122,6 +126,7 @@ def arbitrate(
     given = GivenMark(tuple(points), total, comment.strip(), reason=reason)
     try:
         with transaction.atomic():
+            hold_key(str(key))  # before the response: of two with one key the second waits
             locked = lock(answer.pk)
             if earlier := _earlier(key, given, locked, lead):
                 return earlier
@@ -162,6 +167,7 @@ def correct_final(
     """
     given = GivenMark(tuple(points), total, comment.strip(), reason=reason)
     with transaction.atomic():
+        hold_key(str(key))
         locked = lock(answer.pk)
         if earlier := _earlier(key, given, locked, lead):
             return earlier

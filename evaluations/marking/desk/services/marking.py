@@ -238,10 +238,15 @@ def refuse_second_entry(stored: Standing, slot: Slot, person: User) -> None:
     if any(mark.entered_by_id == person.pk for mark in others) or any(
         mark.teacher_id == person.pk for mark in gave
     ):
-        raise NotAllowed(
-            _("You have entered another mark for this response. Somebody else has to do this."),
-            code="entered_other",
-        )
+        raise second_entry()
+
+
+def second_entry() -> NotAllowed:
+    """The refusal of a second mark of one response from one person."""
+    return NotAllowed(
+        _("You have entered another mark for this response. Somebody else has to do this."),
+        code="entered_other",
+    )
 
 
 def _too_late() -> Conflict:

@@ -25,6 +25,7 @@ from evaluations.marking.desk.services.marking import (
     check_revisable,
     not_open_for_sheets,
     save_mark,
+    second_entry,
 )
 from evaluations.marking.desk.services.same_rubric import check_rubric, rubric_code
 from evaluations.marking.desk.services.slots import renew
@@ -159,11 +160,13 @@ def check_rows(
 
     Asked of a row are, in this order: this sheet, a response that the teacher
     holds or marked, no second row for it, no mark that a lead must not see yet, cells that can
-    be read, a mark that fits, and that no newer mark stands against it.
+    be read, a mark that fits, that no newer mark stands against it, and that a lead has entered
+    no other mark of the response.
     """
     slots = _slots(sheet, rows, now)
     marks = _current_marks([slot.pk for slot in slots.values()])
     unseen = _unseen(sheet, slots.values(), acting_user)
+    second = _second(sheet, slots.values(), acting_user)
     checked, lines = [], dict[str, int]()
     for row in rows:
         slot = slots.get(row.response.lower())
@@ -181,7 +184,10 @@ def check_rows(
                         "see other marks, so only the teacher can change the mark."
                     )
                 )
-            checked.append(_checked(sheet, row, slot, marks.get(slot.pk), now))
+            done = _checked(sheet, row, slot, marks.get(slot.pk), now)
+            if done.can_be_saved and slot.pk in second:
+                raise second_entry()
+            checked.append(done)
         except Refusal as refusal:
             alias = slot.answer.alias if slot else ""
             checked.append(CheckedRow(row.line, alias, RowState.BAD, sentence=str(refusal)))
@@ -345,6 +351,19 @@ def _unseen(sheet: MarkingSheet, slots: Iterable[Slot], acting_user: User | None
     marks = Mark.objects.filter(marks_wait_for_the_lead("slot__answer__"), slot__in=list(slots))
     entered = Q(entered_by=acting_user, entered_by__isnull=False)
     return set(marks.exclude(entered).values_list("slot_id", flat=True))
+
+
+def _second(sheet: MarkingSheet, slots: Iterable[Slot], acting_user: User | None) -> set[int]:
+    """Those of *slots* whose response has a mark that *acting_user*, a lead, entered for another.
+
+    They may enter no second one (``refuse_second_entry``).
+    """
+    if acting_user in (None, sheet.teacher):
+        return set()
+    by_answer = {slot.answer_id: slot.pk for slot in slots}
+    entered = Mark.objects.filter(entered_by=acting_user, slot__answer__in=by_answer)
+    others = entered.exclude(slot__in=by_answer.values())
+    return {by_answer[pk] for pk in others.values_list("slot__answer_id", flat=True)}
 
 
 def _as_uuid(text: str) -> uuid.UUID | None:

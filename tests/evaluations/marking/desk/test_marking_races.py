@@ -16,16 +16,21 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from evaluations.marking.arbitration.services import arbitrate, claim_case
+from evaluations.marking.arbitration.services import (
+    arbitrate,
+    claim_case,
+    correct_final,
+    mark_before_seeing,
+)
 from evaluations.marking.desk.services.drafts import write_draft
 from evaluations.marking.desk.services.leaving import take_out
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.passing import lose_passed, pass_by
 from evaluations.marking.desk.services.slot_order import Claimable, Half
 from evaluations.marking.desk.services.slots import claim_next, take
-from evaluations.marking.services.finalizing import finalize_due, newest_marks
+from evaluations.marking.services.finalizing import TEACHERS, finalize_due, newest_marks
 from evaluations.marking.sheets.selectors import slots_on
-from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
+from evaluations.models import ArbiterMark, BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import ArbitrationReason, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -130,6 +135,41 @@ def test_one_key_for_two_responses_is_refused_for_the_second() -> None:
     )
     assert isinstance(refused, BadInput)
     assert (refused.code, Mark.objects.count()) == ("key_used", 1)
+
+
+@pytest.mark.parametrize("what", ["decision", "correction", "before seeing"])
+def test_one_key_of_a_lead_for_two_responses_is_refused_for_the_second(what: str) -> None:
+    """It was a 500, or "You marked this response yourself"."""
+    lead = make_user(Role.LEAD)
+    people = teachers(2)
+    made = small_round(people, 2, arbiter_marks_first=what == "before seeing")
+    pair = answers_of(made)
+    for answer in pair:
+        for person, points in zip(planned_pair(answer), ("336", "000"), strict=True):
+            give(answer, person, list(points))
+
+    def decide(answer: BlindAnswer, key: uuid.UUID, points: str = "111") -> Any:
+        given = {"key": key, "points": tuple(map(Decimal, points))}
+        if what == "before seeing":
+            return mark_before_seeing(answer, lead, **given)
+        seen = [mark.pk for kind, mark in newest_marks(answer).items() if kind in TEACHERS]
+        given |= {"seen": seen, "reason": ArbitrationReason.SLIP, "now": later(60)}
+        if answer.final_id:
+            return correct_final(answer, lead, number=1, **given)
+        return arbitrate(answer, lead, **given)
+
+    if what == "correction":
+        for answer in pair:
+            decide(answer, uuid.uuid4())
+            answer.refresh_from_db()
+    key = uuid.uuid4()
+    refused = after(lambda: decide(pair[0], key, "222"), lambda: decide(pair[1], key, "222"))
+    assert isinstance(refused, BadInput), refused
+    assert refused.code == "key_used"
+    with pytest.raises(BadInput, match="new submission id"):
+        decide(pair[1], key, "222")
+    table = ArbiterMark if what == "before seeing" else Mark
+    assert table.objects.filter(key=key).count() == 1
 
 
 def test_sheets_that_are_taken_at_once_hold_no_more_than_the_round_allows() -> None:

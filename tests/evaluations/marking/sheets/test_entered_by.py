@@ -15,7 +15,7 @@ from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS, marks_of_round
 from evaluations.marking.services.finalizing import newest_marks
-from evaluations.marking.sheets.services.sheet_reading import save_rows
+from evaluations.marking.sheets.services.sheet_reading import check_rows, save_rows
 from evaluations.models import Mark, MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import ArbitrationReason
 from gradeapp.accounts.models import User
@@ -39,12 +39,14 @@ def test_who_enters_the_marks_of_one_teacher_enters_no_others(
     made: MarkingRound, teacher: User, other_teacher: User, lead: User
 ) -> None:
     """A lead uploads the sheets of two teachers: the second mark is refused, the first is named."""
-    states = []
+    states, previews = [], []
     for person in (teacher, other_teacher):
         sheet = taken(made, person)
         (answer,) = on(sheet)
         filled = [row(sheet, answer, "3", "3", "6")]
+        previews += check_rows(sheet, filled, now=later(1), acting_user=lead)
         states += save_rows(sheet, filled, acting_user=lead, now=later(1))
+    assert [one.state for one in previews] == ["new", "bad"], "seen before it is saved"
     assert [one.state for one in states] == ["saved", "bad"]
     assert "entered another mark" in states[1].sentence
     mark = Mark.objects.get()
