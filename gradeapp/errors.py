@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from django.contrib.auth.views import redirect_to_login
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -11,6 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 RETRY_AFTER_SECONDS = 5
+GONE = (OperationalError, InterfaceError)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -31,8 +34,18 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """400, as a page: also for a host that is not ours, before any view is looked for."""
-    return render(request, "400.html", status=400)
+    """400, as a page: also for a host that is not ours, before any view is looked for.
+
+    Django answers so too where a session cannot be stored at the end of a request: 503 where the
+    database is gone, and the login where somebody has ended the session meanwhile.
+    """
+    if not isinstance(exception, SessionInterrupted):
+        return render(request, "400.html", status=400)
+    if _is_database_gone(exception):
+        return _failed(request, gone=True)
+    if request.path.startswith("/api/") or request.headers.get("HX-Request"):
+        return HttpResponse(status=401)
+    return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -40,7 +53,15 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
     Nothing here asks the database: no session, no user, no context processor.
     """
-    gone = isinstance(sys.exc_info()[1], OperationalError | InterfaceError)
+    return _failed(request, gone=isinstance(sys.exc_info()[1], GONE))
+
+
+def _is_database_gone(error: BaseException | None) -> bool:
+    """Whether *error*, or what it was raised for, is that the database does not answer."""
+    return error is not None and (isinstance(error, GONE) or _is_database_gone(error.__context__))
+
+
+def _failed(request: HttpRequest, *, gone: bool) -> HttpResponse:
     status = 503 if gone else 500
     response: HttpResponse
     if request.path.startswith("/api/"):

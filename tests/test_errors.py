@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db import OperationalError, connection
 from django.test import Client, RequestFactory, override_settings
 from django.test.client import MULTIPART_CONTENT
@@ -48,6 +49,37 @@ def test_an_unexpected_error_shows_no_secret(
     assert ("Retry-After" in page.headers) == (status == 503)
     if address.startswith("/api/"):
         assert set(page.json()) == {"code", "detail"}
+
+
+@pytest.mark.parametrize("address", ["/questions/", "/api/v1/questions/"])
+@pytest.mark.parametrize("lost", ["the database", "the session"])
+def test_a_session_that_cannot_be_stored_is_no_bad_request(
+    curator: User, lost: str, address: str
+) -> None:
+    """At the end of a request: a desk sends a 503 again, and shows the login for a 401."""
+    client = logged_in(curator)
+    session = client.session
+    session["seen"] -= 600  # so that the request stores it
+    session.save()
+
+    def fails(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith("UPDATE") and "django_session" in sql:
+            if lost == "the database":
+                raise OperationalError(SECRET)
+            Session.objects.all().delete()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(fails):
+        page = client.get(address)
+        script = client.get(address, headers={"HX-Request": "true"})
+    if lost == "the database":
+        assert (page.status_code, page["Retry-After"]) == (503, "5")
+        assert SECRET not in page.text
+    elif address.startswith("/api/"):
+        assert page.status_code == 401
+    else:
+        assert page["Location"] == f"/login/?next={address}"
+        assert script.status_code == 401
 
 
 @pytest.mark.parametrize(
