@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
@@ -116,7 +117,8 @@ def resolve(request: MemberRequest, public_id: UUID) -> HttpResponse:
         template = "questions/labelling/differences.html"
         return render(request, template, context, status=refusal.status)
     messages.success(request, _("The difference was resolved."))
-    return redirect("questions:labelling-differences")
+    place = reverse("questions:labelling-differences", query={"page": request.GET.get("page", 1)})
+    return redirect(place)
 
 
 def _resolve(request: MemberRequest, question: Question) -> None:

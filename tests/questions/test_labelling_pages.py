@@ -352,8 +352,9 @@ def test_agreement_and_differences_on_their_pages(
 
     theirs = LabelOpinion.objects.get(author=curator, question=items[1])
     place = reverse("questions:labelling-resolve", args=[items[1].public_id])
-    answer = client.post(place, {"choice": theirs.pk, "last": theirs.pk, "reason": "read again"})
-    assert answer.status_code == 302
+    sent = {"choice": theirs.pk, "last": theirs.pk, "reason": "read again"}
+    answer = client.post(f"{place}?page=2", sent)
+    assert answer.url == reverse("questions:labelling-differences", query={"page": 2})
     items[1].refresh_from_db()
     assert (items[1].label.difficulty, items[1].label.reason) == (2, "read again")
     assert LabelResolution.objects.get().chosen == theirs
@@ -362,7 +363,7 @@ def test_agreement_and_differences_on_their_pages(
     newest = LabelOpinion.objects.get(author=curator, question=items[2]).pk
     sent = {"last": newest - 1, "choice": "own", "difficulty": "5", "reason": "as I typed it"}
     for given, words in ((sent, "in the meantime"), ({**sent, "choice": ""}, "Choose whose")):
-        refused = client.post(place, given)
+        refused = client.post(f"{place}?page=1", given)
         assert refused.status_code in (400, 409)
         assert words in refused.text
         assert 'value="as I typed it"' in refused.text, "it is in the form still"
@@ -370,6 +371,25 @@ def test_agreement_and_differences_on_their_pages(
     assert client.post(place, {**sent, "last": newest}).status_code == 302
     refused = client.post(place, {**sent, "reason": "once more"})
     assert "Your reason was: once more" in refused.text, "also where nothing is left to resolve"
+
+
+def test_a_refused_resolution_stays_on_its_page_of_the_list(
+    items: list[Question], curator: User, other: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("questions.views.label_agreement.PAGE", 1)
+    for question, level in zip(items, (4, 2, 1), strict=True):
+        label(question, other)
+        give_opinion(
+            question, WHOLE | {"difficulty": level}, acting_user=curator, sets_labels=False
+        )
+    listed = reverse("questions:labelling-differences")
+    client = logged_in(curator)
+    place = reverse("questions:labelling-resolve", args=[items[2].public_id]) + "?page=2"
+    assert f'action="{place}"' in client.get(listed + "?page=2").text
+    refused = client.post(place, {"choice": "", "reason": "mine"})
+    assert refused.status_code == 400
+    assert f'href="{listed}?page=1"' in refused.text
+    assert f'action="{place}"' in refused.text
 
 
 # ---- suggestions ----

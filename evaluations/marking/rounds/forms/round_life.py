@@ -47,7 +47,7 @@ class MarkingNotesForm(forms.Form):
     """The next version of the marking notes."""
 
     seen = number_fields.IntegerField(min_value=0, widget=forms.HiddenInput)
-    text = forms.CharField(
+    text = LinesField(
         label=_("Marking notes"),
         required=False,
         max_length=LONGEST_NOTES,

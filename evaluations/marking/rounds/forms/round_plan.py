@@ -18,6 +18,7 @@ from evaluations.marking.rounds.selectors.round_choice import (
     markable_runs,
     offers,
 )
+from evaluations.marking.rounds.services.marking_notes import LONGEST_NOTES
 from evaluations.marking.rounds.services.round_settings import MOST_SEEDS, RoundSettings
 from evaluations.models import Run
 from evaluations.runs.forms.choices import RunsField
@@ -37,6 +38,7 @@ from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.named import Named
 from gradeapp.common.random_seeds import new_seed
+from gradeapp.common.text_fields import LinesField
 from gradeapp.common.time_fields import LocalTimeField
 from questions.forms.filters import difficulty_choices
 from questions.models import Task
@@ -206,9 +208,10 @@ class PlanForm(forms.Form):
             "least one from 30 responses on."
         ),
     )
-    marking_notes = forms.CharField(
+    marking_notes = LinesField(
         label=_("Marking notes"),
         required=False,
+        max_length=LONGEST_NOTES,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text=_(
             "How to handle cases that the rubric does not cover. Shown at the marking desk."

@@ -205,6 +205,8 @@ def test_marking_notes_are_written_in_versions(
     assert "Mine.</textarea>" in late.text, "what was typed stays"
     assert 'name="seen" value="2"' in late.text
     assert MarkingNotes.objects.count() == 2
+    longest = ("x" * 9 + "\r\n") * 1_999 + "x" * 10  # 20,000, as the browser counts
+    assert client.post(where, {"text": longest, "seen": "2"}).status_code == 302
     MarkingRound.objects.update(status=RoundStatus.CLOSED)
     assert "<textarea" not in client.get(where).text
 
