@@ -36,6 +36,7 @@ TABLE: dict[str, Needed | tuple[Needed, Needed]] = {
     "icon": EVERYBODY,
     "login": EVERYBODY,
     "logout": KNOWN,
+    "session": (EVERYBODY, NOBODY),
     "password_change": KNOWN,
     "password_change_done": KNOWN,
     "account_login": EVERYBODY,
@@ -431,7 +432,7 @@ def test_nothing_without_a_login() -> None:
             response = client.generic(method, address)
             to_login = response.status_code == 302 and "/login/" in response["Location"]
             refused = to_login or response.status_code in (401, 403, 405)
-            if TABLE.get(name) != EVERYBODY and not refused:
+            if TABLE.get(name) not in (EVERYBODY, (EVERYBODY, NOBODY)) and not refused:
                 wrong.append(f"{method} {address}: {response.status_code}")
     assert not wrong
 

@@ -59,7 +59,9 @@ from tests.evaluations.review_world import items_of, review_of, say, taken, wron
 
 pytestmark = pytest.mark.django_db
 CANARY = re.compile(rb"canary", re.IGNORECASE)
-TOKEN = re.compile(rb'(csrfmiddlewaretoken" value="|x-csrftoken": "|csrfToken":\s*")[^"]+')
+TOKEN = re.compile(
+    rb'(csrfmiddlewaretoken" value="|x-csrftoken": "|csrfToken":\s*"|"token": ")[^"]+'
+)
 # The key of a form that makes something is random (version 4); that of a mark is not (5).
 FORM_KEY = re.compile(rb'(name="key" value=")[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}')
 WRITES = re.compile(r'(?:INSERT INTO|UPDATE|DELETE FROM) "?(\w+)')

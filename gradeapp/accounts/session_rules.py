@@ -34,7 +34,7 @@ POLLED = {
 }
 # What a person may reach before the password is changed or the factor is added. Adding a factor
 # asks for the password first; changing the password asks for the old one itself.
-ALWAYS = {"logout", "set_language", "icon", "password_change"}
+ALWAYS = {"logout", "set_language", "icon", "session", "password_change"}
 CONFIRM = "account_reauthenticate"
 CONFIRMS = {CONFIRM, "mfa_reauthenticate", "mfa_reauthenticate_webauthn"}
 # In a session: when something was sent that waits for the password, in seconds since 1970. It is

@@ -8,10 +8,11 @@ from gradeapp.accounts import people_views
 from gradeapp.accounts.factor_views import AddApp, ConfirmByKey, RemoveApp, RemoveKey
 from gradeapp.accounts.single_sign_on import end_sign_on, start_sign_on
 from gradeapp.accounts.token_views import token_revoke, tokens
-from gradeapp.accounts.views import LoginView, LogoutView, PasswordView
+from gradeapp.accounts.views import LoginView, LogoutView, PasswordView, session
 
 urlpatterns = [
     path("login/", LoginView.as_view(), name="login"),
+    path("session/", session, name="session"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("password/", PasswordView.as_view(), name="password_change"),
     path("password/done/", views.PasswordChangeDoneView.as_view(), name="password_change_done"),

@@ -7,10 +7,13 @@ from typing import Any
 from allauth.account.utils import perform_login
 from django.conf import settings
 from django.contrib.auth import logout, update_session_auth_hash, views
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
 
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.forms import ChangeForm, LoginForm
@@ -77,3 +80,16 @@ class PasswordView(views.PasswordChangeView):
             logout(self.request)
             raise
         return redirect(self.get_success_url())
+
+
+@login_not_required
+@require_safe
+def session(request: HttpRequest) -> JsonResponse:
+    """Who is logged in here (null for nobody), and the CSRF token that their requests need.
+
+    A page asks before it sends what would be lost if the session had ended.
+    """
+    user = request.user
+    if not user.is_authenticated:
+        return JsonResponse({"person": None})
+    return JsonResponse({"person": str(user.public_id), "token": get_token(request)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.contrib.sessions.models import Session
 from playwright.sync_api import Page, expect
 
 from gradeapp.accounts.models import User
@@ -65,3 +66,31 @@ def test_a_conflict_is_found_by_its_code_read_and_decided(
     page.goto("/questions/problems/?code=conflicting_key&state=all")
     expect(page.locator(".codes tr.selected .number")).to_have_text(["1", "1"])
     expect(rows.filter(has_text="Keep as it is")).to_have_count(1)
+
+
+def test_what_was_typed_stays_when_a_plain_form_cannot_be_sent(
+    site: Site, curator: User, conflict: ItemProblem
+) -> None:
+    """Neither an ended session nor a cable that is out leads to a page without it."""
+    page = site.open(curator)
+    page.goto(f"/questions/problems/{conflict.pk}/")
+    page.get_by_role("radio", name="Keep").check()
+    reason = page.locator("form [name=reason]")
+    reason.fill(WHY)
+    page.context.set_offline(True)
+    reason.press("Enter")
+    notice = page.locator("#notices")
+    expect(notice).to_contain_text("The server cannot be reached")
+    page.context.set_offline(False)
+    Session.objects.all().delete()
+    reason.press("Enter")
+    expect(notice).to_contain_text("Your session has expired")
+    expect(reason).to_have_value(WHY)
+    tab = page.context.new_page()
+    site.log_in(tab, curator)
+    page.bring_to_front()
+    page.evaluate("() => void dispatchEvent(new Event('focus'))")
+    expect(notice).to_contain_text("You are logged in again")
+    reason.press("Enter")
+    expect(page.locator(".messages")).to_contain_text("The decision was saved.")
+    assert ItemDecision.objects.get().reason == WHY
