@@ -13,6 +13,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from gradeapp.accounts.demo import DEMO_PEOPLE
@@ -83,6 +84,7 @@ class PasswordView(views.PasswordChangeView):
 
 
 @login_not_required
+@never_cache
 @require_safe
 def session(request: HttpRequest) -> JsonResponse:
     """Who is logged in here (null for nobody), and the CSRF token that their requests need.
