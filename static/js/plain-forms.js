@@ -9,11 +9,13 @@ let asked = null; // the form whose session is looked at
 let sure = null; // the form that is sent now
 
 async function send(form, submitter) {
+  form.setAttribute("aria-busy", "true");
   const found = await renewToken();
+  form.removeAttribute("aria-busy");
   asked = null;
+  const { other, network, server } = region.dataset;
   if (found === "nobody") return explain({ status: 401 });
-  const said = { other: region.dataset.other, unreached: region.dataset.network }[found];
-  if (said) return notify(said);
+  if (found !== "renewed") return notify({ other, unreached: network }[found] ?? server);
   sure = form;
   form.requestSubmit(submitter);
   sure = null;

@@ -1,13 +1,19 @@
 // Logging in changes the CSRF token, and the site says the new one. What was typed here is sent in the name of
 // whoever typed it only: the token of another person is not taken.
 
-// Returns "renewed", "other" where somebody else is logged in, "nobody" where nobody is, "unreached" where the site
-// is not reached, or "" where it cannot say.
+const LONGEST_WAIT_MS = 10_000;
+
+async function ask() {
+  const answer = await fetch("/session/", { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });
+  return answer.ok ? answer.json() : "";
+}
+
+// Returns "renewed", "other" where somebody else is logged in, "nobody" where nobody is, "unreached" where nothing
+// answers, or something else does than the site, or "" where the site cannot say.
 export async function renewToken() {
-  const answer = await fetch("/session/").catch(() => null);
-  if (!answer) return "unreached";
-  if (!answer.ok) return "";
-  const { person, token } = await answer.json();
+  const said = await ask().catch(() => "unreached");
+  if (typeof said !== "object") return said;
+  const { person, token } = said;
   if (!person) return "nobody";
   if (person !== document.body.dataset.person) return "other";
   for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;

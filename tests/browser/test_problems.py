@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from django.contrib.sessions.models import Session
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from gradeapp.accounts.models import User
 from questions.models import ItemDecision, ItemProblem, Question
@@ -68,6 +69,10 @@ def test_a_conflict_is_found_by_its_code_read_and_decided(
     expect(rows.filter(has_text="Keep as it is")).to_have_count(1)
 
 
+def answer_as(status: int, route: Route) -> None:
+    route.fulfill(status=status, body="<h1>")
+
+
 def test_what_was_typed_stays_when_a_plain_form_cannot_be_sent(
     site: Site, curator: User, conflict: ItemProblem
 ) -> None:
@@ -82,6 +87,11 @@ def test_what_was_typed_stays_when_a_plain_form_cannot_be_sent(
     notice = page.locator("#notices")
     expect(notice).to_contain_text("The server cannot be reached")
     page.context.set_offline(False)
+    for status, words in ((200, "cannot be reached"), (502, "Server error")):  # a proxy answers
+        page.route("**/session/", partial(answer_as, status))
+        reason.press("Enter")
+        expect(notice).to_contain_text(words)
+        page.unroute("**/session/")
     Session.objects.all().delete()
     reason.press("Enter")
     expect(notice).to_contain_text("Your session has expired")
