@@ -8,6 +8,7 @@ of people without an account, so a provider that hangs must not stop the site.
 from __future__ import annotations
 
 import io
+import os
 from contextlib import suppress
 from functools import partial
 from socket import SHUT_RDWR, socket
@@ -67,8 +68,12 @@ class ProviderAdapter(HTTPAdapter):
 
 
 def provider_session(timeout: float) -> Session:
-    """Return a session for calls to the provider, which reads for *timeout* seconds at most."""
+    """Return a session for calls to the provider, which reads for *timeout* seconds at most.
+
+    Where ``SSL_CERT_FILE`` names a file, the CA certificates in it are trusted and no others.
+    """
     session = Session()
+    session.verify = os.environ.get("SSL_CERT_FILE") or True
     for scheme in ("https://", "http://"):
         session.mount(scheme, ProviderAdapter())
     session.request = partial(session.request, timeout=timeout)  # type: ignore[method-assign]

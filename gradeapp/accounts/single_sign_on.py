@@ -64,6 +64,10 @@ class SocialAdapter(DefaultSocialAccountAdapter):
             if not sociallogin.user.may_log_in:
                 raise NotAllowed(_("You don't have access. If you need access, ask an admin."))
             return
+        if not sociallogin.email_addresses:
+            raise NotAllowed(
+                _("The single sign-on does not say which mail address of yours it has verified.")
+            )
         found = [
             user
             for address in sociallogin.email_addresses
@@ -165,8 +169,11 @@ def start_sign_on(request: HttpRequest, provider_id: str) -> HttpResponseBase:
 
     The session that remembers it is a short one until its person is logged in. Who is logged in
     stays so: another login would end this session, and with it what is known of the new one.
-    Raises Throttled.
+    Raises Throttled, and BadInput where no person asks: pictures and frames of foreign pages would
+    use up what an address may ask for.
     """
+    if request.headers.get("Sec-Fetch-Dest", "document") != "document":
+        raise BadInput(NOT_WORKED)
     if request.user.is_authenticated:
         return redirect(settings.LOGIN_REDIRECT_URL)
     if settings.OIDC_ISSUER:
