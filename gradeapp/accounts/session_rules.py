@@ -23,6 +23,7 @@ from gradeapp.accounts.factors import FACTOR, has_factor, needs_factor
 from gradeapp.accounts.sessions import keep_listed
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import NotAllowed
 
 BEGAN, SEEN = "began", "seen"
 # The last request is stored once a minute, not with each.
@@ -93,6 +94,10 @@ class SessionRules:
             return None
         if request.path.startswith("/api/"):
             return JsonResponse({"code": page, "detail": sentence}, status=403)
+        if request.headers.get("HX-Request"):
+            # As a session that has ended: what was typed stays until the person has done it.
+            refusal = NotAllowed(sentence, code=page)
+            return render(request, "components/_refusal.html", {"refusal": refusal}, status=401)
         return redirect(page)
 
 

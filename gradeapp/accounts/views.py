@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.forms import ChangeForm, LoginForm
 from gradeapp.accounts.links import change_own_password
+from gradeapp.accounts.session_rules import held_back
 from gradeapp.accounts.sessions import keep_listed
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -89,9 +90,12 @@ class PasswordView(views.PasswordChangeView):
 def session(request: HttpRequest) -> JsonResponse:
     """Who is logged in here (null for nobody), and the CSRF token that their requests need.
 
-    A page asks before it sends what would be lost if the session had ended.
+    ``held`` is what they have to do first, or null. A page asks before it sends what would be lost
+    if the session had ended.
     """
     user = request.user
     if not user.is_authenticated:
         return JsonResponse({"person": None})
-    return JsonResponse({"person": str(user.public_id), "token": get_token(request)})
+    held = held_back(request)
+    state = {"person": str(user.public_id), "token": get_token(request), "held": held and held[1]}
+    return JsonResponse(state)

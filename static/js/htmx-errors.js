@@ -37,17 +37,23 @@ let outdated = false;
 // Somebody comes back from logging in: the step that is repeated takes the new token. A desk does that itself.
 async function goOn() {
   if (!outdated || document.hidden || document.getElementById("login-again")) return;
-  if ((await renewToken()) !== "renewed") return;
+  if ((await renewToken()).state !== "renewed") return;
   outdated = false;
   notify(region.dataset.again, "success");
 }
 
+// The session has ended, or the person has something to do first, which *text* says. Who is logged in is led to
+// the page for that.
+export function explainLogin(text) {
+  const { session, login, loginText, held, heldText } = region.dataset;
+  outdated = true;
+  if (text) notify(`${text} ${held}`, "error", { href: login, text: heldText });
+  else notify(session, "error", { href: login, text: loginText });
+}
+
 export function explain({ status, responseText }) {
-  const { session, forbidden, server, login, loginText } = region.dataset;
-  if (status === 401) {
-    outdated = true;
-    return notify(session, "error", { href: login, text: loginText });
-  }
+  const { forbidden, server } = region.dataset;
+  if (status === 401) return explainLogin(refusal(responseText));
   if (status === 403 && refusalCode(responseText) === "csrf") {
     outdated = true;
     goOn();

@@ -1,6 +1,6 @@
 // A form that leads to another page takes what was typed with it. It is sent only while its session lasts and the
 // site is reached; else the page says so, and keeps everything.
-import { explain, notify } from "./htmx-errors.js";
+import { explainLogin, notify } from "./htmx-errors.js";
 import { renewToken } from "./token.js";
 
 const region = document.getElementById("notices");
@@ -10,12 +10,12 @@ let sure = null; // the form that is sent now
 
 async function send(form, submitter) {
   form.setAttribute("aria-busy", "true");
-  const found = await renewToken();
+  const { state, text } = await renewToken();
   form.removeAttribute("aria-busy");
   asked = null;
   const { other, network, server } = region.dataset;
-  if (found === "nobody") return explain({ status: 401 });
-  if (found !== "renewed") return notify({ other, unreached: network }[found] ?? server);
+  if (state === "nobody" || state === "held") return explainLogin(text);
+  if (state !== "renewed") return notify({ other, unreached: network }[state] ?? server);
   sure = form;
   form.requestSubmit(submitter);
   sure = null;

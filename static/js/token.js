@@ -8,16 +8,18 @@ async function ask() {
   return answer.ok ? answer.json() : "";
 }
 
-// Returns "renewed", "other" where somebody else is logged in, "nobody" where nobody is, "unreached" where nothing
-// answers, or something else does than the site, or "" where the site cannot say.
+// Returns { state }: "renewed", "other" where somebody else is logged in, "nobody" where nobody is, "held" where
+// the person has something to do first, which { text } says, "unreached" where nothing answers, or something else
+// does than the site, or "" where the site cannot say.
 export async function renewToken() {
   const said = await ask().catch(() => "unreached");
-  if (typeof said !== "object") return said;
-  const { person, token } = said;
-  if (!person) return "nobody";
-  if (person !== document.body.dataset.person) return "other";
+  if (typeof said !== "object") return { state: said };
+  const { person, token, held } = said;
+  if (!person) return { state: "nobody" };
+  if (person !== document.body.dataset.person) return { state: "other" };
+  if (held) return { state: "held", text: held };
   for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "x-csrftoken": token }));
   document.dispatchEvent(new Event("desk:token")); // forms outside of the page hold the old one
-  return "renewed";
+  return { state: "renewed" };
 }

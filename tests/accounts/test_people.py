@@ -580,9 +580,13 @@ def test_a_first_password_is_changed_before_anything_else(teacher: User) -> None
     client = logged_in(teacher)
     assert client.get("/marking/")["Location"] == "/password/"
     assert client.get("/api/v1/marks/").status_code == 403
+    said = client.get("/marking/", headers={"HX-Request": "true"})
+    assert (said.status_code, "Change your first password" in said.text) == (401, True)
+    assert client.get("/session/").json()["held"] == "Change your first password before you go on."
     values = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
     client.post("/password/", values)
     assert client.get("/marking/").status_code == 200
+    assert client.get("/session/").json()["held"] is None
 
 
 def test_a_first_password_is_no_new_one(teacher: User, admin: User) -> None:

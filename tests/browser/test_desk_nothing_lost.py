@@ -98,6 +98,28 @@ def test_what_one_typed_is_never_sent_as_that_of_another(
     site.troubles.clear()  # the browser itself reports the 403
 
 
+def test_what_a_person_has_to_do_first_takes_nothing_typed_away(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    """An operator gives a new first password while the teacher marks."""
+    page = site.open(teacher)
+    now = start(page)
+    User.objects.filter(pk=teacher.pk).update(must_change_password=True)
+    give_all(page, "typed before")
+    keys(page, "Enter")
+    dialog = page.get_by_role("dialog", name="Log in again")
+    expect(dialog.get_by_role("alert")).to_contain_text("Change your first password")
+    assert not Draft.objects.exists()
+    tab = page.context.new_page()
+    tab.goto("/")
+    expect(tab.get_by_role("heading", name="Change password")).to_be_visible()
+    User.objects.filter(pk=teacher.pk).update(must_change_password=False)  # as that page does
+    page.bring_to_front()
+    page.evaluate("() => void dispatchEvent(new Event('focus'))")
+    expect_another(page, now)
+    assert Mark.objects.get().comment == "typed before"
+
+
 def test_leaving_at_once_after_a_login_in_another_tab_loses_nothing(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:

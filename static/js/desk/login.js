@@ -4,7 +4,7 @@ import { renewToken } from "../token.js";
 
 const PARSER = new DOMParser();
 let waiting = new Set(); // what to do then
-let other = false; // somebody else is logged in in this browser
+let why = ""; // why what was typed cannot be sent, besides that nobody is logged in
 
 const dialog = () => document.getElementById("login-again");
 
@@ -24,18 +24,19 @@ export async function waitForLogin(then) {
   document.getElementById("notices").replaceChildren(); // the dialog says it
   if (dialog().open) return;
   dialog().showModal();
-  say(other ? dialog().dataset.other : "");
+  say(why);
   dialog().querySelector("[name=password]").focus();
 }
 
-function say(why) {
-  dialog().querySelector("[role=alert]").textContent = why;
+function say(text) {
+  dialog().querySelector("[role=alert]").textContent = text;
 }
 
 async function renew() {
-  const found = await renewToken();
-  other = found === "other";
-  return found === "renewed";
+  const { state, text } = await renewToken();
+  const { other, held } = dialog().dataset;
+  why = { other, held: `${text} ${held}` }[state] ?? "";
+  return state === "renewed";
 }
 
 async function goOn() {
@@ -63,11 +64,11 @@ document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.parentElement !== dialog() || event.submitter?.formMethod === "dialog") return;
   event.preventDefault();
-  const why = await logIn(form).catch(() => dialog().dataset.failed);
-  say(why);
+  const refused = await logIn(form).catch(() => dialog().dataset.failed);
+  say(refused);
   form.elements.password.value = "";
-  if (why) form.elements.password.focus();
-  else if (!(await goOn()) && dialog().open) say(other ? dialog().dataset.other : dialog().dataset.second);
+  if (refused) form.elements.password.focus();
+  else if (!(await goOn()) && dialog().open) say(why || dialog().dataset.second);
 });
 
 addEventListener("focus", goOn);
