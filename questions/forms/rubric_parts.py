@@ -23,26 +23,24 @@ def wishes(data: QueryDict) -> dict[UUID, Wish]:
             key = UUID(written)
         except ValueError:
             continue
-        version = data.get(f"version-{key}", "")
         points = tuple(_number(value) for value in data.getlist(f"points-{key}"))
-        found[key] = Wish(
-            int(version)
-            if version.isascii() and version.isdecimal() and len(version) < 10
-            else None,
-            points,
-        )
+        found[key] = Wish(_key(data, f"seen-{key}"), _key(data, f"version-{key}"), points)
     return found
 
 
 def rows(
     items: list[UnratedItem], data: QueryDict | None, sentences: Mapping[UUID, str]
 ) -> list[dict[str, object]]:
-    """The rows of the page: each item with the points as typed (*data*) or as proposed."""
+    """The rows of the page: each item with the points as typed (*data*) or as proposed.
+
+    What was typed for an earlier text is left out.
+    """
     chosen = set(data.getlist("accept")) if data is not None else set()
     shown: list[dict[str, object]] = []
     for item in items:
         key = item.question.public_id
-        typed = data.getlist(f"points-{key}") if data is not None else []
+        changed = data is None or _key(data, f"seen-{key}") != item.question.current_id
+        typed = [] if data is None or changed else data.getlist(f"points-{key}")
         proposed = ["" if part.marks is None else plain(part.marks) for part in item.parts.parts]
         points = typed if len(typed) == len(proposed) else proposed
         shown.append(
@@ -54,6 +52,12 @@ def rows(
             }
         )
     return shown
+
+
+def _key(data: QueryDict, name: str) -> int | None:
+    written = data.get(name, "")
+    plain_digits = written.isascii() and written.isdecimal() and len(written) < 19
+    return int(written) if plain_digits else None
 
 
 def _number(written: str) -> Decimal | None:

@@ -27,8 +27,12 @@ from questions.services.rubric_words import in_words
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a person accepts of one item: its draft of *version*, or *points* for its parts."""
+    """What a person accepts of one item: its draft of *version*, or *points* for its parts.
 
+    *seen* is the key of the revision that the page showed.
+    """
+
+    seen: int | None
     version: int | None = None
     points: tuple[Decimal | None, ...] = ()
 
@@ -90,6 +94,9 @@ def _looked_at(item: UnratedItem, wish: Wish) -> tuple[RubricLines, str]:
         version = item.draft.version if item.draft else None
         if version != wish.version:
             return item.lines, _("Its draft has changed in the meantime. Review it again.")
+    if item.question.current_id != wish.seen:
+        return item.lines, _("The question has changed in the meantime. Review it again.")
+    if item.draft is not None:
         return item.lines, in_words(item.wrong[0]) if item.wrong else ""
     lines = _lines_with(item, wish.points)
     if lines is None:

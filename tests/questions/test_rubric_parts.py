@@ -23,6 +23,7 @@ from questions.selectors.rubrics import lines_of
 from questions.services.rubrics import propose_drafts
 from tests.conftest import logged_in
 from tests.factories import make_question, make_rubric, make_task, make_user
+from tests.questions.test_gate_service import revise
 
 DATA = Path(__file__).parents[3] / "shared/data/gaokao-bench/Data/Subjective_Questions"
 
@@ -121,6 +122,11 @@ def items(task: Task) -> list[Question]:
     ]
 
 
+def seen(*items: Question) -> dict[str, str]:
+    """What the page says of the revisions that it shows."""
+    return {f"seen-{one.public_id}": str(one.current_id) for one in items}
+
+
 def page_of(task: Task) -> str:
     return reverse("questions:rubric-parts", args=[task.pk])
 
@@ -136,7 +142,7 @@ def test_every_draft_of_a_task_is_accepted_in_one_go(
     assert shown.count('name="accept"') == 3
     assert "without sub-questions" in shown
     first, second, third, _whole = items
-    data = {
+    data = seen(first, second, third) | {
         "accept": [str(one.public_id) for one in (first, second, third)],
         f"version-{first.public_id}": "1",
         f"version-{third.public_id}": "1",
@@ -162,7 +168,7 @@ def test_every_draft_of_a_task_is_accepted_in_one_go(
 def test_one_wrong_sum_keeps_all_and_what_was_typed(task: Task, items: list[Question]) -> None:
     client = logged_in(make_user(Role.LEAD))
     first, second, third, _whole = items
-    data = {
+    data = seen(first, second, third) | {
         "accept": [str(first.public_id), str(second.public_id), str(third.public_id), "x"],
         f"points-{first.public_id}": ["4", "6"],
         f"points-{second.public_id}": ["8", "3.5"],
@@ -175,6 +181,23 @@ def test_one_wrong_sum_keeps_all_and_what_was_typed(task: Task, items: list[Ques
     assert "has changed in the meantime" in answer.text or "not part of this task" in answer.text
     assert not Rubric.objects.exists()
     assert client.post(page_of(task), {}).status_code == 400
+
+
+def test_points_for_an_earlier_text_are_not_accepted(task: Task) -> None:
+    """A repair or an import may have changed it since the page was opened."""
+    client, question = logged_in(make_user(Role.LEAD)), item(task, "（1）概括。\n（2）分析。")
+    data = seen(question) | {
+        "accept": str(question.public_id),
+        f"points-{question.public_id}": ["7", "3"],
+    }
+    revise(question, stem="（1）比较。（5分）\n（2）评价。（5分）")
+    refused = client.post(page_of(task), data)
+    assert refused.status_code == 400
+    assert "The question has changed in the meantime" in refused.text
+    assert 'value="7"' not in refused.text
+    assert not Rubric.objects.exists()
+    question.refresh_from_db()
+    assert client.post(page_of(task), data | seen(question)).status_code == 302
 
 
 def test_who_may_accept_and_how_unknown_points_are_divided(
