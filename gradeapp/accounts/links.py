@@ -21,8 +21,9 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import AccessLink, LinkKind, User
 from gradeapp.accounts.open_links import end_reset_links, open_links, works
 from gradeapp.accounts.people import (
-    check_may_change,
+    begin_change,
     check_roles,
+    check_still_manages,
     is_taken,
     one_change_of_people_at_a_time,
 )
@@ -61,10 +62,12 @@ def invite(
 
     A form that is sent again has the same *form_key*, and ends the open invitation that it made.
     Raises BadInput for roles that do not go together, a name that can pass for another, and
-    (``email``) the address of somebody who has an account; Conflict if that invitation was used.
+    (``email``) the address of somebody who has an account; Conflict if that invitation was used;
+    NotAllowed where *acting_user* may no longer change people.
     """
     roles = list(roles)
     one_change_of_people_at_a_time()
+    check_still_manages(acting_user)
     if form_key is not None:
         _end_earlier(form_key, acting_user)
     check_roles([role.value for role in roles])
@@ -106,7 +109,7 @@ def reset_link(user: User, *, acting_user: User | None) -> str:
     by another.
     """
     if acting_user is not None:
-        check_may_change(user, acting_user)
+        begin_change(user, acting_user)
     if not user.is_active:
         raise Conflict(_("This account is inactive. Activate it first."))
     if not user.may_log_in:

@@ -52,7 +52,7 @@ def set_roles(
     changed since, BadInput for roles that do not go together, NotAllowed for a superuser and where
     *acting_user* manages people no more.
     """
-    _begin_change(user, acting_user)
+    begin_change(user, acting_user)
     wanted = [role.value for role in roles]
     before = [role.value for role in roles_named(set(user.groups.values_list("name", flat=True)))]
     if seen is not None and set(seen) != set(before):
@@ -83,7 +83,7 @@ def set_active(user: User, *, active: bool, acting_user: User) -> None:
     """
     if user.pk == acting_user.pk:
         raise Conflict(_("You cannot deactivate yourself."))
-    _begin_change(user, acting_user)
+    begin_change(user, acting_user)
     user.is_active = active
     user.save(update_fields=["is_active"])
     keep_an_admin()
@@ -103,7 +103,7 @@ def remove_factors(user: User, *, acting_user: User) -> None:
     """
     if user.pk == acting_user.pk:
         raise Conflict(_("You cannot remove your own second factors here. Ask another admin."))
-    _begin_change(user, acting_user)
+    begin_change(user, acting_user)
     connected = SocialAccount.objects.filter(user=user).delete()[0]
     kinds = list(Authenticator.objects.filter(user=user).values_list("type", flat=True))
     Authenticator.objects.filter(user=user).delete()
@@ -114,11 +114,11 @@ def remove_factors(user: User, *, acting_user: User) -> None:
 @transaction.atomic
 def end_sessions(user: User, *, acting_user: User) -> int:
     """Log *user* out everywhere; returns of how many sessions. Raises NotAllowed."""
-    _begin_change(user, acting_user)
+    begin_change(user, acting_user)
     return _end_sessions(user, acting_user)
 
 
-def _begin_change(user: User, acting_user: User) -> None:
+def begin_change(user: User, acting_user: User) -> None:
     """Wait for changes that go on, and look again at who changes whom. Raises NotAllowed."""
     one_change_of_people_at_a_time()
     check_still_manages(acting_user)

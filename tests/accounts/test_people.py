@@ -21,13 +21,13 @@ from django.utils import timezone
 from evaluations.marking.rounds.services.rounds import close_round
 from gradeapp.accounts import links, people, tasks
 from gradeapp.accounts.models import AccessLink, GuessCount, User
-from gradeapp.accounts.roles import Role
+from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.scopes import Scope
 from gradeapp.accounts.services import ensure_user
 from gradeapp.accounts.session_rules import POLLED
 from gradeapp.accounts.tokens import make_token
 from gradeapp.audit.models import AuditEntry
-from gradeapp.common.refusals import Conflict
+from gradeapp.common.refusals import Conflict, NotAllowed
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import small_round
 from tests.factories import PASSWORD, make_user
@@ -573,6 +573,18 @@ def test_a_username_that_is_the_address_of_another_stops_no_mail(
     link = invitation_from(logged_in(admin))
     assert "This username is taken" in use(link, "EVE@example.org").text
     assert use(link, "li@example.org", email="li@example.org")["Location"] == "/"
+
+
+def test_who_has_lost_the_role_since_the_request_makes_no_link(admin: User, teacher: User) -> None:
+    """As where two admins take the role from each other: the second one waits, and is looked at."""
+    as_the_request_read_it = User.objects.get(pk=admin.pk)
+    assert as_the_request_read_it.may(Capability.OPERATE)
+    admin.groups.clear()
+    with pytest.raises(NotAllowed, match="may no longer"):
+        links.invite("Backdoor", [Role.ADMIN], acting_user=as_the_request_read_it)
+    with pytest.raises(NotAllowed, match="may no longer"):
+        links.reset_link(teacher, acting_user=as_the_request_read_it)
+    assert not AccessLink.objects.exists()
 
 
 def test_a_first_password_is_changed_before_anything_else(teacher: User) -> None:
