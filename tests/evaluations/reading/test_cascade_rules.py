@@ -84,6 +84,30 @@ def test_a_type_that_is_not_scored_by_rule_is_refused(letters: str) -> None:
         read_answer("A", "subjective", letters, 1)
 
 
+@pytest.mark.parametrize(
+    ("output", "kind", "answer"),
+    [
+        ("故选AC。错误选项：BD", "multi_choice", "AC"),
+        ("答案：AC\n错误选项：BD", "multi_choice", "AC"),
+        ("说法正确的是AC，说法错误的是BD", "multi_choice", "AC"),
+        ("正确的选项有：A、B、D。错误的选项有：C。", "multi_choice", "ABD"),
+        ("正确的是A，错误的是B。", "single_choice", "A"),
+        ("The answer is A. The wrong option is B.", "single_choice", "A"),
+        ("Correct choice: A\nMost tempting wrong choice: C", "single_choice", "A"),
+        ("所以，错误的选项是C", "single_choice", "C"),  # the question may ask for it
+        ("A、B、D正确，不正确的一项是C", "single_choice", "C"),
+        ("正确的是A。不正确的是C，故选C", "single_choice", "C"),
+        ("The answer is C, as the statement that is not true is C.", "single_choice", "C"),
+        ("答案是A。等等，题目问的是错误的，错误的是B。", "single_choice", None),
+        ("不正确的是C。其余正确的是A、B、D。", "single_choice", None),
+    ],
+)
+def test_what_is_named_as_wrong_is_no_answer_beside_what_is_named_as_right(
+    output: str, kind: str, answer: str | None
+) -> None:
+    assert read_answer(output, kind, "ABCD", 1).answers == (answer,)
+
+
 def test_method_and_pattern_say_how_it_was_read() -> None:
     reading = read_answer("综上，故选C", "single_choice", "ABCD", 1)
     assert (reading.method, reading.pattern) == ("commitment", "zh.choose")

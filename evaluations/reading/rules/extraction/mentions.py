@@ -144,6 +144,18 @@ def find_mentions(text: str, letters: str) -> Mentions:
     return Mentions(text, letters)
 
 
+def is_against(text: str, mention: Mention) -> bool:
+    """Return whether a commitment names the options that are wrong: "错误的是B"."""
+    return bool(p.AGAINST.search(text, wording_start(text, mention), mention.start))
+
+
+def wording_start(text: str, mention: Mention) -> int:
+    """Return where the wording of *mention* begins, with the words right before: "The wrong"."""
+    begin = max(mention.cue_start - p.AGAINST_WINDOW, 0)
+    ends = (text.rfind(sign, begin, mention.cue_start) for sign in "。.,;\n")
+    return max(begin, max(ends) + 1)
+
+
 def _mention(text: str, found: list[Lettering], following: int, is_small: bool) -> Mention:
     start, end = found[0].start, found[-1].end
     verdict = _verdict(

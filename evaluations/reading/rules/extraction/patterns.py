@@ -179,6 +179,14 @@ NOT_MEANT_LEFT = _left(
     r"|\b(?:if|whether|unless|why|may|might|could|some|many|students?|readers?|people|seems?|would)\b[^,.;\n]{0,24}"
 )
 
+# In the wording of a commitment or right before it: it names the options that are wrong.
+AGAINST = re.compile(
+    r"错|误(?<!无误)|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合|满足|能)|没有"
+    r"|\b(?:wrong|incorrect|false|not|except|least)\b",
+    re.IGNORECASE,
+)
+AGAINST_WINDOW = 12
+
 _ASCII_CUES = tuple(cue for cue in CUES if cue.name.startswith("en."))
 _HAN_CUES = tuple(cue for cue in CUES if cue.name.startswith("zh."))
 _ASCII_LETTER = re.compile(r"[A-Za-z]")
@@ -264,8 +272,14 @@ _ZH_VERDICT = (
     rf"{_ZH_SAID}\s{{0,2}}:?\s{{0,2}}"
     r"(?:是|为|也|都|均|皆|全|就|显然|明显|其实|完全|并|肯定|一定|项){0,3}"
 )
+# "答案：AC" and then the line "错误选项：BD", which is about other letters.
+_NEXT_LIST = (
+    r"(?!\s{0,2}(?<=\n)\s{0,2}(?:错误|有误|不正确|不恰当|不妥|不当|不成立|排除|wrong|incorrect|false)"
+    r"的?\s?(?:选项|一?项|说法|叙述|表述|答案|(?:options?|choices?|answers?|ones?)\b)?\s?"
+    r"(?:分别|依次)?(?:[是为有:]|(?:is|are)\b))"
+)
 REJECTED_RIGHT = _right(
-    rf"{_ZH_VERDICT}(?:错|误(?!差)|有误|不对|不正确|不符|不成立|不合|不能选|不选(?!\s?[A-G])|不是|不可"
+    rf"{_NEXT_LIST}{_ZH_VERDICT}(?:错|误(?!差)|有误|不对|不正确|不符|不成立|不合|不能选|不选(?!\s?[A-G])|不是|不可"
     r"|不恰当|不妥|不当|被?排除|可以?排除|×|✗|✘|❌)"
     r"|[ ]{0,2}:?[ ]{0,2}(?:(?:is|are|was|were|seems?|looks?)(?: \w{1,12}){0,2} "
     r"(?:not|incorrect|wrong|false|invalid|inaccurate|irrelevant|unlikely|impossible|out)\b"

@@ -14,7 +14,13 @@ from itertools import islice, pairwise
 
 from evaluations.reading.rules.extraction import patterns as p
 from evaluations.reading.rules.extraction.letter_lists import JSON_KEY_RIGHT
-from evaluations.reading.rules.extraction.mentions import Mention, Stance, find_mentions
+from evaluations.reading.rules.extraction.mentions import (
+    Mention,
+    Stance,
+    find_mentions,
+    is_against,
+    wording_start,
+)
 from evaluations.reading.rules.extraction.option_lists import (
     OWN_NUMBER,
     also_listed,
@@ -65,6 +71,8 @@ _BUT = re.compile(r"[^。!\n]{0,40}?(?:但|不过|然而|无关|\bbut\b|\bhoweve
 _ANSWERING = frozenset(
     {"zh.answer", "zh.reply", "zh.choose", "en.answer", "en.choose", "en.correct"}
 )
+# What says which options are right; "正确的是" also where the question asks for the wrong ones.
+_NAMING = _ANSWERING | {"zh.the_one"}
 _TURN = re.compile(
     r"更正|不[,;]|我[认觉]|修正|纠正|订正|改|重新|再次?|检查|仔细|不对|错|不是|其实|实际|抱歉|应[该当为是选]|最终|最后|但|而是|[因所]此?以|因此|综上|故"
     r"|(?i:\b(?:wait|actually|correct|correction|rather|sorry|mistake|error|wrong|instead|but|however|so"
@@ -208,11 +216,18 @@ def committed(source: SourceText, letters: str) -> Reading | None:
     last = next(meant, None)
     if last is None:
         return None
+    earlier = list(islice(meant, _MOST_PLACES))
+    named = _named_before(source.text, last, earlier)
+    turned = named is not None and bool(
+        _TURN.search(source.text, named.end, wording_start(source.text, last))
+    )
+    if named is not None and not turned:
+        last, earlier = named, earlier[earlier.index(named) + 1 :]
     reading = from_mention(source, last, "commitment", 0.75 if last.weak else 0.9)
     joined = _JOINED_ON.match(source.text, last.end)
-    earlier = list(islice(meant, _MOST_PLACES))
     if (
         joined
+        or turned
         or any(
             mention.start > last.end
             and mention.stance is Stance.AFFIRMED
@@ -226,6 +241,18 @@ def committed(source: SourceText, letters: str) -> Reading | None:
     ):
         return replace(reading, undecided=True)
     return _with_siblings(source, reading, last, letters)
+
+
+def _named_before(text: str, last: Mention, earlier: Sequence[Mention]) -> Mention | None:
+    """Return what names other letters as right before *last* names the wrong ones.
+
+    "故选AC。错误选项：BD" answers AC. Alone, "错误的选项是C" answers a question for the wrong one.
+    """
+    if not is_against(text, last):
+        return None
+    others = (m for m in earlier if m.cue in _NAMING and not is_against(text, m))
+    named = next(others, None)
+    return None if named is None or set(named.letters) & set(last.letters) else named
 
 
 def _with_siblings(source: SourceText, reading: Reading, mention: Mention, letters: str) -> Reading:
