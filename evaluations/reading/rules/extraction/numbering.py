@@ -128,6 +128,13 @@ def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[lis
     markers = find_markers(source, letters)
     for own in _groups(markers):
         end = len(source.text)
+        if _in_another_order(own, parts):
+            stops = [*(marker.start for marker in own[1:]), end]
+            base = min(marker.number for marker in own)
+            yield [
+                Slot(m.number - base, source.part(m.end, max(m.end, stop)), m.fixed)
+                for m, stop in zip(own, stops, strict=True)
+            ]
         for run in reversed(_ascending_runs(own)[-_MOST_RUNS:]):
             numbers = {marker.number for marker in run}
             # The number of the first sub-question is 1, or as in the paper. A paper number is only
@@ -282,6 +289,14 @@ def _letters_at(text: str, start: int, letters: str, count: int) -> list[tuple[s
     following = text[found[-1][1] + 1 : found[-1][1] + 2] if found else ""
     exact = len(found) == count and not (following.isascii() and following.isalpha())
     return found if exact else None
+
+
+def _in_another_order(markers: Sequence[Marker], parts: int) -> bool:
+    """Return whether *markers* number each of *parts* questions once, not in their order."""
+    numbers = [marker.number for marker in markers]
+    ordered = sorted(numbers)
+    each_once = len(numbers) == parts and ordered == list(range(ordered[0], ordered[0] + parts))
+    return each_once and numbers != ordered
 
 
 def _ascending_runs(markers: Sequence[Marker]) -> list[list[Marker]]:

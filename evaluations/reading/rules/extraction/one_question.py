@@ -34,6 +34,14 @@ _OPENING_LETTER = (
     r"\s{0,4}[(\[]?(?P<letter>[LETTERS])[)\]]?[.。、,;]?[ \x1e]{0,3}"
     r"\n\s{0,4}[(第]?(?P<next>\d{1,3})(?!\d)"
 )
+# "A. Actually, B.": another letter right after the answer, behind a word of a change of mind.
+_CHANGED = (
+    r"(?<![A-Za-z])(?P<first>[LETTERS])[)\]\"'}]{0,2}\s?[.,;!。]?[\s\x1e]{0,3}"
+    r"(?i:(?:(?:oh |ah )?no,? )?(?:actually|wait|sorry|correction|no|or rather|i mean)\b"
+    r"|(?:啊|哦|噢)?(?:不对?|等等|等一下|抱歉|更正|说错了))[\s,:.!。]{0,4}"
+    r"(?i:(?:it'?s |it is |the answer is |i mean |应该?是|应?选|是|为)\s?)?"
+    r"(?P<other>[LETTERS])(?:[.,;!。\x1e\n)]|\Z)"
+)
 _CONCLUDES = re.compile(
     r"(?:综上|总之|综合|本题|最终|整体|\b(?:overall|in conclusion|in summary|final)\b)"
     r"[^\n。]{0,24}\Z",
@@ -54,7 +62,11 @@ def read_one_question(source: SourceText, letters: str, *, several: bool) -> Ext
             reading = Reading((letters[0],), span, "numbered", "several_questions", 0.0, True)
     if reading is None or not reading.letters:
         return unread(ReadingOutcome.NO_ANSWER, 1)
-    if reading.undecided or (not several and several_letters(reading)):
+    if (
+        reading.undecided
+        or _changes(source, reading, letters)
+        or (not several and several_letters(reading))
+    ):
         return ambiguous(reading)
     return extraction_of(reading, "".join(sorted(set(reading.letters))))
 
@@ -67,6 +79,14 @@ def read_question(source: SourceText, letters: str) -> Reading | None:
         rest = source.part(number.end(), len(source.text))
         return read_part(rest, letters) or with_words(rest, letters)
     return reading
+
+
+def _changes(source: SourceText, reading: Reading, letters: str) -> bool:
+    """Return whether the writer goes on from the letters that were read to another one."""
+    return any(
+        match["first"] in reading.letters and match["other"] not in reading.letters
+        for match in for_letters(_CHANGED, letters).finditer(source.text)
+    )
 
 
 def several_letters(reading: Reading) -> bool:
