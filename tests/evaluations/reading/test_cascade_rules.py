@@ -108,6 +108,32 @@ def test_what_is_named_as_wrong_is_no_answer_beside_what_is_named_as_right(
     assert read_answer(output, kind, "ABCD", 1).answers == (answer,)
 
 
+@pytest.mark.parametrize(
+    "output",
+    ["A. Actually, B.", "A. No wait, B", "I choose A. Sorry, B.", "A, no, C", "A。不对，B。"],
+)
+def test_a_change_of_mind_right_after_the_answer_is_ambiguous(output: str) -> None:
+    assert read_answer(output, "single_choice", "ABCD", 1).outcome == "ambiguous"
+    unchanged = read_answer("A. Actually, B is too strong.", "single_choice", "ABCD", 1)
+    assert unchanged.answers == ("A",)
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["It is false that the answer is A.", "I doubt that the answer is A.", "没有理由选A。"],
+)
+def test_an_answer_that_is_denied_is_none(output: str) -> None:
+    assert read_answer(output, "single_choice", "ABCD", 1).outcome == "no_answer"
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["36. A\n38. C\n37. B", "【答案】36. A 38. C 37. B <eoa>", "第36题选A；第38题选C；第37题选B"],
+)
+def test_answers_in_another_order_are_those_of_their_numbers(output: str) -> None:
+    assert read_answer(output, "multi_question_choice", "ABCD", 3).answers == ("A", "B", "C")
+
+
 def test_method_and_pattern_say_how_it_was_read() -> None:
     reading = read_answer("综上，故选C", "single_choice", "ABCD", 1)
     assert (reading.method, reading.pattern) == ("commitment", "zh.choose")
