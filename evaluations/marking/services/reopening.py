@@ -88,9 +88,10 @@ def reopen_slots(
 def finals_that_stay(slots: Sequence[Slot], *, with_decisions: bool) -> set[int]:
     """The answers of *slots* whose final mark stays when these are reopened.
 
-    The lead decided it, or it is the mean of two other marks.
+    The lead decided it, or it is the mean of two other marks, and no third one was asked for as
+    the judges are far off: that chooses with the others which two count.
     """
-    rules = Q(final__rule=FinalRule.MEAN_OF_TWO)
+    rules = Q(final__rule=FinalRule.MEAN_OF_TWO, one_more_for=None)
     if not with_decisions:
         rules |= Q(final__rule=FinalRule.ARBITRATION)
     found: set[int] = set()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
+from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.models import BlindAnswer, Judge, Judgement, MarkingRound
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
@@ -154,3 +157,29 @@ def test_nobody_is_awaited_who_is_not_there(teacher: User, other_teacher: User) 
     give(answer, first_of(answer), ("3", "3", "6"))
     answer.refresh_from_db()
     assert answer.final is not None
+
+
+def test_one_more_mark_that_is_returned_counts_when_it_is_given_again(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 1, scheme=Scheme.MEAN, judge_check_share=SHARE)
+    (answer,) = answers_of(made)
+    judges(answer, "0")
+    pair = planned_pair(answer)
+    give(answer, pair[0], ("3", "3", "2.5"))
+    give(answer, pair[1], ("3", "3", "3"))
+    (last,) = set(people) - set(pair)
+    claimed(last, made)
+    give(answer, last, ("3", "3", "4"))
+    answer.refresh_from_db()
+    assert answer.final is not None
+    assert answer.final.value == Decimal("8.75"), "8.5 and 9 are closer than 9 and 10"
+    everything = ReturnChoice(timezone.now() - timedelta(hours=1))
+    return_marks(made, last, everything, to_others=False, acting_user=lead, now=timezone.now())
+    answer.refresh_from_db()
+    assert answer.final is None
+    give(answer, last, ("3", "3", "3"))
+    answer.refresh_from_db()
+    assert answer.final is not None
+    assert answer.final.value == 9, "9 and 9 are closer than 8.5 and 9"
