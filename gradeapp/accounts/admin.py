@@ -144,7 +144,11 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """The form of a person: what is sent waits for the own password, and for other changes."""
+        """The form of a person: what is sent waits for the own password, and for other changes.
+
+        It names its address: after the confirmation it is shown at another one.
+        """
+        form_url = form_url or request.path
         if request.method != "POST":
             return super().changeform_view(request, object_id, form_url, extra_context)
         check_confirmed(request)
@@ -173,7 +177,7 @@ class GradeappUserAdmin(OwnFilters, UserAdmin):
         # Locked: Django reads the person next, and writes every column after it has hashed.
         rows = User.objects.select_for_update().filter(pk=person.pk)
         before = rows.values_list("password", flat=True).get()
-        response = super().user_change_password(request, id, form_url)
+        response = super().user_change_password(request, id, form_url or request.path)
         person.refresh_from_db()
         if person.password != before:
             # Somebody else knows it: it serves for one login, if there is one at all.

@@ -129,6 +129,33 @@ def test_what_waited_for_the_password_is_not_done_for_who_is_held_back(
 
 
 @pytest.mark.usefixtures("confirming")
+def test_strangers_at_the_same_address_do_not_close_the_confirmation(admin: User) -> None:
+    """Who guesses at the login has no account; five guesses on this page close it."""
+    client = minutes_ago(logged_in(admin), 16)
+    for _ in range(6):
+        Client().post("/login/", {"username": admin.username, "password": "a guess"})
+    page = f"{CONFIRM}?next=/people/invite/"
+    assert client.post(page, {"password": PASSWORD})["Location"].startswith("/people/invite/")
+    said = [client.post(page, {"password": "no"}).text for _ in range(6)]
+    assert ["Too many" in one for one in said] == [False] * 5 + [True]
+    assert "Too many" in client.post(page, {"password": PASSWORD}).text
+
+
+@pytest.mark.usefixtures("confirming")
+def test_what_is_refused_after_the_confirmation_can_be_corrected(
+    admin: User, teacher: User
+) -> None:
+    """It is shown at the address of the confirmation, and is sent to its own."""
+    User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
+    client = minutes_ago(logged_in(admin), 16)
+    sent = {"name": "Li Hua", "email": "tao@school.example", "roles": ["teacher"]}
+    waits = client.post("/people/invite/", sent)["Location"]
+    refused = client.post(waits, {"password": PASSWORD})
+    assert "already has an account" in refused.text
+    assert 'action="/people/invite/"' in refused.text
+
+
+@pytest.mark.usefixtures("confirming")
 def test_cheap_starts_after_one_another_are_added_up(
     admin: User, exam: Dataset, dear: Endpoint
 ) -> None:
