@@ -9,7 +9,7 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Left
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -115,6 +115,7 @@ class TaskProgress:
 class ErrorRow:
     """One kind of failed attempts, their number and possible cost.
 
+    ``still_failed`` are the jobs that failed for good by an error of this kind.
     ``last_body`` is the beginning of the last reply that could not be read: for people who may
     start runs, because it may be a page of any service.
     """
@@ -289,13 +290,14 @@ def errors(run: Run) -> list[ErrorRow]:
     """Return the failed attempts of *run* by kind, the most frequent first."""
     failed = Attempt.objects.filter(job__run=run).exclude(error="")
     unknown = Q(status=AttemptStatus.UNKNOWN)
+    lost = Q(job__status=JobStatus.FAILED, job__error=F("error"))
     rows = (
         failed.order_by()
         .values("error")
         .annotate(
             attempts=Count("pk"),
             jobs=Count("job", distinct=True),
-            still_failed=Count("job", filter=Q(job__status=JobStatus.FAILED), distinct=True),
+            still_failed=Count("job", filter=lost, distinct=True),
             billed=Count("pk", filter=unknown),
             possible=exact_sum("reserved", filter=unknown),
             last=Max("pk"),
