@@ -74,6 +74,26 @@ def test_answers_are_judged_by_keyboard_alone(
     assert given(second, teacher)[1] == (1, 1, 1, 1)
 
 
+def test_what_is_not_saved_is_not_left_without_a_word(
+    site: Site, review: CapabilityReview, teacher: User
+) -> None:
+    page = site.open(teacher)
+    page.goto("/reviewing/")
+    keys(page, "Enter")
+    first = ready(page)
+    page.locator("#note").fill("a sign is lost")
+    keys(page, "Escape", "s")
+    expect(page.locator("#notices")).to_contain_text("is not saved")
+    expect(page.locator("#judgement")).to_have_attribute("data-answer", first)
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.evaluate("() => void setTimeout(() => location.assign('/'))")
+    expect(page.locator("#note")).to_have_value("a sign is lost")
+    keys(page, "s")
+    ready(page, after=first)
+    assert asked == ["beforeunload"]
+
+
 def test_the_pages_have_no_barriers(
     site: Site, review: CapabilityReview, lead: User, teacher: User, axe: object
 ) -> None:

@@ -143,6 +143,18 @@ def test_leaving_at_once_after_a_login_in_another_tab_loses_nothing(
     assert Mark.objects.get().comment == "typed at once"
 
 
+def test_a_page_that_is_loaded_again_at_once_shows_what_was_typed(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    """The draft that a closing page sends may come after the request for the next one."""
+    page = site.open(teacher)
+    start(page)
+    for number in range(3):
+        page.locator("#comment").fill(f"typed {number}")
+        page.reload()
+        expect(page.locator("#comment")).to_have_value(f"typed {number}")
+
+
 def test_back_between_two_responses_keeps_what_was_just_typed(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:

@@ -91,6 +91,21 @@ def test_a_capped_rubric_goes_from_the_keyboard_to_the_mark(
     assert [point.points for point in mark.points.all()] == [3, 2, 2, 1]
 
 
+def test_who_leaves_the_editor_with_something_typed_is_asked(
+    site: Site, question: Question, curator: User
+) -> None:
+    page = site.open(curator)
+    write_capped(page, question)
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.evaluate("() => void setTimeout(() => location.assign('/'))")
+    page.wait_for_timeout(500)
+    expect(page.locator("[data-row] textarea").first).not_to_have_value("")
+    press(page, "Control+Enter")
+    expect(page.locator("h2").first).to_have_text("Version 1")
+    assert asked == ["beforeunload"]
+
+
 def test_lines_are_moved_and_removed_by_keyboard(
     site: Site, question: Question, curator: User
 ) -> None:

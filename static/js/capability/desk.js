@@ -12,6 +12,7 @@ const firstMissing = () => lines().find((line) => radiosOf(line).every((radio) =
 function cycle(line) {
   const radios = radiosOf(line);
   radios[(radios.findIndex((radio) => radio.checked) + 1) % radios.length].checked = true;
+  unsaved = true;
   activate(line);
 }
 
@@ -29,8 +30,24 @@ function complete() {
   return false;
 }
 
+// There are no drafts here: whoever leaves with a judgement or a note that is not saved is told first.
+let unsaved = false;
+let warned = false;
+
+document.addEventListener("input", (event) => {
+  if (event.target.closest("#judgement")) unsaved = true;
+});
+
+function mayLeave() {
+  if (!unsaved || warned) return true;
+  warned = true;
+  notify(form().dataset.unsaved, "warning");
+  return false;
+}
+
 function appear() {
+  unsaved = warned = false;
   if (form()) activate(firstMissing() ?? lines()[0], false);
 }
 
-startDesk({ appear, complete });
+startDesk({ appear, complete, mayLeave, failing: () => unsaved });

@@ -14,6 +14,20 @@ function fresh() {
 export function beginDrafts() {
   clearTimeout(state.timer);
   state = fresh();
+  awaitLeft();
+}
+
+// A page that is loaded again at once comes before the draft that the one before sent while it closed. Which one that
+// was, without its text, is kept in the tab until then.
+const LEFT = "left-draft";
+const LEFT_MS = 300;
+
+function awaitLeft() {
+  const left = JSON.parse(sessionStorage.getItem(LEFT) ?? "{}");
+  sessionStorage.removeItem(LEFT);
+  const late = left.url && left.url === marks()?.dataset.draftUrl && left.sequence > state.sequence;
+  const of = state;
+  if (late) setTimeout(() => state === of && !of.dirty && !isBusy() && location.reload(), LEFT_MS);
 }
 
 export const hasUnsent = () => state.dirty;
@@ -58,6 +72,9 @@ async function send(form, how) {
   // The draft of a page that is left is kept whatever its number: the page cannot send it again.
   if (how === "leaving") body.append("leaving", "yes");
   const keepalive = how === "leaving" || how === "hidden";
+  if (how === "leaving") {
+    sessionStorage.setItem(LEFT, JSON.stringify({ url: form.dataset.draftUrl, sequence: state.sequence }));
+  }
   // The header lets an ended session answer 401 instead of a login page.
   const headers = { "HX-Request": "true" };
   const request = { method: "POST", body, headers, keepalive };

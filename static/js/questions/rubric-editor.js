@@ -2,6 +2,7 @@
 // marks. The form works without this script: rows have buttons and there are spare rows.
 import { totalsByGroup } from "../capped-sum.js";
 import { composes } from "../key-map.js";
+import { askBeforeLeaving } from "../unsent.js";
 
 const form = document.getElementById("rubric");
 const list = document.getElementById("rubric-rows");
@@ -172,6 +173,8 @@ form.addEventListener("input", (event) => {
 });
 
 document.getElementById("add-row").addEventListener("click", () => add(rows().at(-1)));
+
+askBeforeLeaving(form);
 
 // ---- start: one blank row is enough here ----
 const spare = rows().filter(isBlank);
