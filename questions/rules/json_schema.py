@@ -112,6 +112,8 @@ _SENTENCES = {
 }
 Record = TypeVar("Record")
 
+# What pydantic puts into the way to a value that may be of several kinds.
+_KIND_OF_UNION = re.compile(r"(?:str-enum|literal|function-\w+)\[.*\]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -141,7 +143,11 @@ def _refusal(errors: list[ErrorDetails]) -> JsonRefusal:
     context: dict[str, Any] = error.get("ctx", {})
     expected = str(context.get("expected")).replace("'", "").replace(" or ", ", ")
     code, sentence = _SENTENCES[context.get("pattern", error["type"])]
-    parts = (str(part + 1) if isinstance(part, int) else part[:60] for part in error["loc"])
+    parts = [
+        str(part + 1) if isinstance(part, int) else part[:60]
+        for place, part in enumerate(error["loc"])
+        if not (place and isinstance(part, str) and _KIND_OF_UNION.fullmatch(part))
+    ]
     text = sentence.format(
         key=repr(".".join(parts)),
         value=repr(str(error["input"])[:60]),

@@ -118,7 +118,8 @@ def plan_sample(wish: SampleWish, state: SampleState | None = None) -> Planned:
     questions that wait for their final mark are counted on. Raises BadInput for a wish that cannot
     be, and where there is nothing to mark.
     """
-    if not wish.streams or not 0 < wish.half_width <= 100:
+    possible = wish.half_width.is_finite() and 0 < wish.half_width <= 100
+    if not wish.streams or not possible:
         raise BadInput(_("Choose a stream and a half width above 0 and up to 100 points."))
     fitness = fitness_of(wish.judge, wish.run) if wish.judge else None
     rows = list(state.rows) if state else rows_of(wish.run, wish.judge)

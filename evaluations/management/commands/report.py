@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.facts.words import reason_words
 from evaluations.management.report_arguments import add_report_arguments, report_params
+from evaluations.reports.forms import BY, keys_of
 from evaluations.reports.rules.paper_cells import NOTE
 from evaluations.reports.rules.paper_page import column_of, prompts_pooled, unit_of
 from evaluations.reports.rules.published_tables import Paper, PublishedPaper, published_paper
@@ -17,6 +18,7 @@ from evaluations.reports.selectors.answered import ANSWERED
 from evaluations.reports.selectors.reports import EVERY_REPORT, build_report
 from evaluations.statistics.tally import ALL
 from gradeapp.cli import GradeappCommand, aligned
+from gradeapp.common.refusals import BadInput
 
 # Parameters that have a value for each table or note of a paper.
 OF_CELLS = ("cells", "notes")
@@ -30,7 +32,10 @@ class Command(GradeappCommand):
         add_report_arguments(parser)
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        return build_report(options["name"], report_params(options)).as_dict()
+        name = options["name"]
+        if options["by"] and name in EVERY_REPORT and not keys_of(name) & BY:
+            raise BadInput(_("The report %(name)s takes no --by.") % {"name": name})
+        return build_report(name, report_params(options)).as_dict()
 
     def show(self, result: dict[str, Any]) -> None:
         params = result["params"]

@@ -6,7 +6,7 @@ import time
 from argparse import ArgumentParser
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -37,6 +37,7 @@ from evaluations.runs.services.stop_signals import StopSignals
 from evaluations.runs.tasks import ask_for_work
 from evaluations.templatetags.run_words import counted, money
 from gradeapp.cli import GradeappCommand, get_by_name, whole_number
+from gradeapp.common.plain_number import decimal_of
 from gradeapp.common.refusals import BadInput, Refusal
 from questions.models import Dataset
 
@@ -291,10 +292,9 @@ def needed(options: dict[str, Any], name: str) -> str:
 
 def amount(text: str | None) -> Decimal | None:
     """Return an amount of money from the command line. Raises BadInput for another text."""
-    try:
-        return None if text is None else Decimal(text)
-    except InvalidOperation:
+    if text is None:
+        return None
+    if (read := decimal_of(text)) is None:
         words = {"text": text}
-        raise BadInput(
-            _("The budget must be an amount such as 12.50, not %(text)s.") % words
-        ) from None
+        raise BadInput(_("The budget must be an amount such as 12.50, not %(text)s.") % words)
+    return read

@@ -383,6 +383,9 @@ def test_answers_of_two_conditions_are_two_runs(bank: Path, curator: User) -> No
     assert again.responses == 2
     with pytest.raises(BadInput, match="There is no setting"):
         import_answers("jsonl", file, setting="kind", acting_user=curator)
+    file.write_text(json.dumps(line | {"text": "B", "setting": "few"}))
+    with pytest.raises(BadInput, match=r"jsonl:1: 'setting' is 'few'; it must be one of: "):
+        import_answers("jsonl", file, acting_user=curator)
 
 
 def test_answers_in_our_own_format(bank: Path, curator: User) -> None:

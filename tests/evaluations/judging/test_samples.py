@@ -109,8 +109,9 @@ def test_a_plan_draws_at_random_in_every_stratum(
     assert all(2 <= one.wanted <= EACH for one in plan.strata)
     assert plan.size == plan.without_judge < 6 * EACH  # nothing known of the judge yet
     assert plan_sample(wish(run, "0.5")).size > plan.size
-    with pytest.raises(BadInput):
-        plan_sample(wish(run, "0"))
+    for half_width in ("0", "nan", "inf"):
+        with pytest.raises(BadInput):
+            plan_sample(wish(run, half_width))
     with pytest.raises(BadInput, match="no subjective"):
         plan_sample(SampleWish(run_of("empty"), None, (Stream.SCIENCES,), Decimal(6)))
     printed = io.StringIO()

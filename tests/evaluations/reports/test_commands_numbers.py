@@ -208,6 +208,13 @@ def test_report_prints_an_aligned_table_with_n_and_reasons(answered: Path) -> No
     assert "missing:Biology/subjective n=2" in biology
 
 
+def test_a_report_that_is_not_cut_refuses_a_key() -> None:
+    error = StringIO()
+    with pytest.raises(SystemExit):
+        call_command("report", "rates", "--by", "task", "--dataset", "exam", stderr=error)
+    assert "The report rates takes no --by." in error.getvalue()
+
+
 @pytest.mark.parametrize("name", sorted(REPORTS))
 def test_a_report_of_nothing_says_why_in_words(name: str) -> None:
     make_question(make_task(make_dataset()))

@@ -87,7 +87,7 @@ def test_without_wait_it_only_plans(endpoint: Endpoint, server: ScriptedServer) 
         (("--tasks", "none"), "no task none"),
         (("--prompts", "none"), "no prompt set"),
         (("--budget", "0"), "above zero"),
-        (("--budget", "NaN"), "above zero"),
+        (("--budget", "NaN"), "an amount such as"),
         (("--budget", "much"), "such as 12.50"),
         (("--setting", "few-shot"), "worked examples"),
     ],
@@ -277,6 +277,10 @@ def test_a_reached_budget_is_a_result(endpoint: Endpoint) -> None:
     result, _said = run_model("--wait", "--budget", "0.01")
     assert result["done"] < result["planned"]
     assert Run.objects.get().pause_reason == "budget"
+    refused, said = run_model("--budget", "1e5")
+    assert refused is None
+    assert "an amount such as 12.50, not 1e5" in said
+    assert Run.objects.count() == 1
 
 
 def dry(*options: str) -> Any:
