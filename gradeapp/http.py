@@ -62,9 +62,24 @@ def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, RequestDataTooBig):
         body = {"code": "too_large", "detail": _("The request is larger than the site takes.")}
         return Response(body, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    from rest_framework.views import exception_handler  # it reads settings that name this module
+    from rest_framework.exceptions import ValidationError  # they read settings that name this
+    from rest_framework.views import exception_handler
 
-    return exception_handler(error, context)
+    response: Response | None = exception_handler(error, context)
+    if response is not None and isinstance(error, ValidationError):
+        response.data = _with_code(response.data)
+    return response
+
+
+def _with_code(errors: Any) -> dict[str, Any]:
+    """Return what a serializer refused, with the first sentence and its field beside each field."""
+    fields = errors if isinstance(errors, dict) else {"non_field_errors": errors}
+    name, said = next(iter(fields.items()))
+    while isinstance(said, list | dict):
+        said = next(iter(said.values() if isinstance(said, dict) else said))
+    whole = name == "non_field_errors"
+    beside = {"detail": str(said)} if whole else {"detail": f"{name}: {said}", "field": name}
+    return {**fields, "code": "bad_input", **beside}
 
 
 def this_machine_alone(get_response: GetResponse) -> GetResponse:

@@ -135,12 +135,9 @@ def judge_run(request: MemberRequest, pk: int) -> HttpResponse:
     """Start a judge for the run of the page."""
     form = JudgeForm(request.POST)
     if not form.is_valid():
-        raise BadInput(
-            _(
-                "Select the endpoint of the judge model. Enter an amount as "
-                "budget or leave it empty."
-            )
-        )
+        name, errors = next(iter(form.errors.items()))
+        label = form.fields[name].label if name in form.fields else None
+        raise BadInput(f"{label}: {errors[0]}" if label else str(errors[0]))
     said, run = form.cleaned_data, get_run(pk)
     check_cost(
         request,

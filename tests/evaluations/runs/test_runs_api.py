@@ -174,7 +174,11 @@ def test_a_run_with_a_judge(admin: User, endpoint: Endpoint) -> None:
 def test_bad_input(admin: User, endpoint: Endpoint, changes: dict[str, Any], status: int) -> None:
     make_dataset("empty")
     given = {"endpoint": "scripted", "dataset": "exam", **changes}
-    assert post(admin, RUNS, **given).status_code == status
+    refused = post(admin, RUNS, **given)
+    assert (refused.status_code, refused.json()["code"] != "") == (status, True)
+    assert refused.json()["detail"].endswith(".")
+    if "budget" in changes:
+        assert refused.json()["field"] == "budget"
     assert not Run.objects.exists()
 
 
