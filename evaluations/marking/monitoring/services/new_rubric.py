@@ -55,26 +55,29 @@ def use_new_rubric(
     question: Question,
     *,
     scope: RemarkScope,
+    version: int | None = None,
     with_arbitrated: bool = False,
     acting_user: User,
     now: datetime,
 ) -> NewRubricResult:
     """Move responses to *question* to its newest accepted rubric and have them marked again.
 
-    *scope* says which; the others keep the version under which they were marked. The same
-    teachers mark again, also where the lead has decided: the decision is withdrawn only
-    *with_arbitrated*. A response that a teacher is marking returns to the queue, its draft
-    without the points of the old rubric. All seed answers and intra-rater checks move too: a
-    teacher would recognize whatever keeps its mark or its old rubric as a check. The reference
-    mark of a seed answer is dropped until a lead gives a new one.
+    *scope* says which; the others keep the version under which they were marked. *version* is
+    the one that the lead has seen, None not to compare. The same teachers mark again, also where
+    the lead has decided: the decision is withdrawn only *with_arbitrated*. A response that a
+    teacher is marking returns to the queue, its draft without the points of the old rubric. All
+    seed answers and intra-rater checks move too: a teacher would recognize whatever keeps its mark
+    or its old rubric as a check. The reference mark of a seed answer is dropped until a lead gives
+    a new one.
 
-    Raises Conflict in a closed round or when *scope* has no response, BadInput for a scope that
-    the scheme of the round does not allow (``scopes_of``) and for a rubric that does not add up
-    to the full marks of the round.
+    Raises Conflict in a closed round, when *scope* has no response or another version than
+    *version* counts; BadInput for a scope that the scheme of the round does not allow
+    (``scopes_of``) and for a rubric that does not add up to the full marks of the round.
     """
     check_open(marking_round)
-    newest = _newest_rubric(marking_round, question, scope)
+    _check_scope(marking_round, scope)
     with transaction.atomic():
+        newest = _newest_rubric(question, version)
         found = answers_in_scope(marking_round, newest, scope)
         checks = BlindAnswer.objects.filter(
             round=marking_round, question=question, slots__kind__in=CHECK_KINDS
@@ -108,15 +111,25 @@ def use_new_rubric(
     return NewRubricResult(len(answers), withdrawn, len(references))
 
 
-def _newest_rubric(marking_round: MarkingRound, question: Question, scope: RemarkScope) -> Rubric:
+def _check_scope(marking_round: MarkingRound, scope: RemarkScope) -> None:
     if scope not in scopes_of(marking_round):
         raise BadInput(
             _("In this round, all responses to a question move to its new rubric together."),
             code="whole_question",
         )
-    newest = counting_versions([question.pk]).get(question.pk)
+
+
+def _newest_rubric(question: Question, version: int | None) -> Rubric:
+    """The accepted rubric, which is *version* (if given) until the transaction ends."""
+    held = Question.objects.select_for_update(of=("self",), no_key=True).filter(pk=question.pk)
+    newest = counting_versions(held.values_list("pk", flat=True)).get(question.pk)
     if newest is None:
         raise Conflict(_("This question has no accepted rubric."), code="no_rubric")
+    if version is not None and newest.version != version:
+        raise Conflict(
+            _("A newer rubric has been accepted since you opened this page. Review it again."),
+            code="newer_rubric",
+        )
     return newest
 
 

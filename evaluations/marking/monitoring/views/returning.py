@@ -137,6 +137,7 @@ def _use_new_rubric(request: MemberRequest, marking_round: MarkingRound) -> Http
         marking_round,
         _question(marking_round, request.POST.get("question", "")),
         scope=RemarkScope(form.cleaned_data["reach"]),
+        version=form.cleaned_data["version"] or 0,
         with_arbitrated=form.cleaned_data["with_arbitrated"],
         acting_user=request.user,
         now=timezone.now(),

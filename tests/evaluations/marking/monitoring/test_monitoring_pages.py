@@ -291,7 +291,7 @@ def test_a_new_rubric_is_offered_and_moves_what_the_lead_chose(
     assert len(listed) == outdated.responses == made.answers.count()
     assert sorted(number for number, _reach in listed.values()) == [1, 2, 2, 2]
     assert all(f">{alias}</a>" in page.text for alias in listed)
-    form = {"question": question.public_id, "reach": "unsettled"}
+    form = {"question": question.public_id, "reach": "unsettled", "version": "2"}
     assert client.post(where, form).status_code == 400, "all responses move together"
     form["reach"] = page.context["form"].fields["reach"].choices[0][0]
     assert client.post(where, form).status_code == 302
@@ -299,6 +299,23 @@ def test_a_new_rubric_is_offered_and_moves_what_the_lead_chose(
     assert moved.count() == made.answers.count()
     assert client.post(where, form | {"question": "x"}).status_code == 400
     assert client.post(where, form).status_code == 409
+
+
+def test_a_rubric_that_the_lead_has_not_seen_is_not_used(made: MarkingRound, lead: User) -> None:
+    client, where = logged_in(lead), address(made, "rubrics")
+    question = answers_of(made)[0].question
+    make_rubric(question, (("all of it", "12"),))
+    page = client.get(where)
+    assert 'name="version" value="2"' in page.text
+    form = {"question": question.public_id, "version": "2"}
+    form["reach"] = page.context["form"].fields["reach"].choices[0][0]
+    make_rubric(question, (("another", "12"),))
+    refused = client.post(where, form)
+    assert refused.status_code == 409
+    assert "A newer rubric has been accepted since you opened this page" in refused.text
+    assert not made.answers.filter(rubric__version__gt=1).exists()
+    assert Mark.objects.counting().count() == 7
+    assert client.post(where, form | {"version": "3"}).status_code == 302
 
 
 def test_a_mark_page_shows_the_version_since_it_was_returned(
