@@ -33,6 +33,8 @@ from questions.selectors.rubrics import (
 from questions.services.rubric_rows import Origin, add_versions
 from questions.services.rubric_words import at_row, in_words, refused_file
 
+QUESTION_CHANGED = "question_changed"
+
 
 @dataclass(frozen=True, slots=True)
 class ImportedRubrics:
@@ -51,15 +53,18 @@ def draft_rubric(
     source: RubricSource = RubricSource.PERSON,
     model_name: str = "",
     seen: int | None = None,
+    seen_revision: int | None = None,
 ) -> Rubric:
     """Store *rubric* as the next version, a draft; the newest one where it says the same.
 
     *model_name* names the model where *source* is one. *seen* is the newest version that its
-    writer knew, 0 for none, None not to compare. A draft may be unfinished (sums, caps), but what
-    cannot be stored or read is refused: BadInput with one sentence. Raises Conflict if a version
-    that says something else came after *seen*.
+    writer knew, 0 for none, *seen_revision* the key of the text that it was written for; None not
+    to compare. A draft may be unfinished (sums, caps), but what cannot be stored or read is
+    refused: BadInput with one sentence. Raises Conflict if the question has another text than
+    *seen_revision*, or a version that says something else came after *seen*.
     """
     held = _locked([question.pk])[question.pk]
+    _check_revision(held, seen_revision)
     _check_seen(held, rubric, seen)
     if sentence := _why_not(held, rubric, finished=False):
         raise BadInput(sentence, code="bad_rubric")
@@ -71,6 +76,13 @@ def draft_rubric(
     detail = {"question": str(question.public_id), "version": version.version}
     record(Tag.RUBRIC_DRAFTED, version, actor=acting_user, source=source_name(version), **detail)
     return version
+
+
+def _check_revision(question: Question, seen: int | None) -> None:
+    if seen is not None and question.current_id != seen:
+        raise Conflict(
+            _("The question has changed in the meantime. Review it again."), code=QUESTION_CHANGED
+        )
 
 
 def _check_seen(question: Question, rubric: RubricLines, seen: int | None) -> None:
@@ -89,13 +101,17 @@ def _check_seen(question: Question, rubric: RubricLines, seen: int | None) -> No
 
 
 @transaction.atomic
-def accept_rubric(rubric: Rubric, *, acting_user: User, now: datetime) -> Rubric:
+def accept_rubric(
+    rubric: Rubric, *, acting_user: User, now: datetime, seen_revision: int | None = None
+) -> Rubric:
     """Let a draft count from now on; marks given by an earlier version keep it.
 
-    Raises BadInput while something is wrong with it, Conflict when it is
-    accepted already or an accepted version came after it.
+    *seen_revision* is the key of the text that it is accepted for, None not to compare. Raises
+    BadInput while something is wrong with it, Conflict when it is accepted already, an accepted
+    version came after it or the question has another text.
     """
     question = _locked([rubric.question_id])[rubric.question_id]
+    _check_revision(question, seen_revision)
     rubric = Rubric.objects.prefetch_related("groups", "points").get(pk=rubric.pk)
     if rubric.accepted:
         raise Conflict(_("This version has already been accepted."), code="accepted")

@@ -31,7 +31,12 @@ from questions.selectors.rubrics import (
 )
 from questions.services.rubric_parts import RefusedWishes, accept_rubrics
 from questions.services.rubric_words import in_words
-from questions.services.rubrics import accept_rubric, draft_rubric, propose_draft
+from questions.services.rubrics import (
+    QUESTION_CHANGED,
+    accept_rubric,
+    draft_rubric,
+    propose_draft,
+)
 from questions.views.rubric_files import rubric_file
 
 PAGES = "questions/rubrics"
@@ -95,7 +100,12 @@ def accept(request: MemberRequest, public_id: UUID, version: int) -> HttpRespons
     rubric = question.rubrics.filter(version=version).first()
     if rubric is None:
         raise NotFound(_("There is no such version of this rubric."))
-    accept_rubric(rubric, acting_user=request.user, now=timezone.now())
+    accept_rubric(
+        rubric,
+        acting_user=request.user,
+        now=timezone.now(),
+        seen_revision=_seen(request, "seen-revision"),
+    )
     messages.success(request, _("Version %(version)s is now in use.") % {"version": version})
     return redirect("questions:rubrics", question.public_id)
 
@@ -122,7 +132,11 @@ def _keep(request: MemberRequest, question: Question, typed: Editor) -> HttpResp
     try:
         with transaction.atomic():
             draft = draft_rubric(
-                question, typed.rubric(), acting_user=request.user, seen=_seen(request)
+                question,
+                typed.rubric(),
+                acting_user=request.user,
+                seen=_seen(request, "seen"),
+                seen_revision=_seen(request, "seen-revision"),
             )
             if wish == "accept" and not draft.accepted:
                 accept_rubric(draft, acting_user=request.user, now=timezone.now())
@@ -137,10 +151,10 @@ def _keep(request: MemberRequest, question: Question, typed: Editor) -> HttpResp
     return redirect("questions:rubrics", question.public_id)
 
 
-def _seen(request: MemberRequest) -> int | None:
-    """The newest version when the page was opened; None in a form without it."""
-    given = request.POST.get("seen", "")
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < 9 else None
+def _seen(request: MemberRequest, name: str) -> int | None:
+    """The newest version or the revision when the page was opened; None in a form without it."""
+    given = request.POST.get(name, "")
+    return int(given) if given.isascii() and given.isdecimal() and len(given) < 19 else None
 
 
 def _editor(
@@ -151,9 +165,14 @@ def _editor(
     marks = revision.decimal_sub_marks
     shown = filled.with_spares()
     newest = next(iter(rubric_versions(question)), None)
-    kept = _seen(request) if refusal is None or refusal.status != Conflict.status else None
+    # Only what a refusal speaks of counts as seen when the form is sent again.
+    changed = refusal is not None and refusal.code == QUESTION_CHANGED
+    overtaken = refusal is not None and refusal.status == Conflict.status and not changed
+    kept = None if overtaken else _seen(request, "seen")
+    kept_revision = None if changed else _seen(request, "seen-revision")
     context = _context(request, question) | {
         "seen": (newest.version if newest else 0) if kept is None else kept,
+        "seen_revision": revision.pk if kept_revision is None else kept_revision,
         "newest": newest if refusal and refusal.code == "changed_meanwhile" else None,
         "editor": shown,
         "blank": PointEntry(),
@@ -161,6 +180,7 @@ def _editor(
         "subs": [str(sub) for sub in range(1, len(marks) + 1)],
         "group_numbers": [str(number) for number in range(1, len(shown.groups) + 1)],
         "refusal": refusal,
+        "changed": changed,
     }
     status = refusal.status if refusal else 200
     return render(request, f"{PAGES}/editor.html", context, status=status)

@@ -20,6 +20,7 @@ from questions.selectors.rubrics import lines_of
 from questions.services.rubrics import draft_rubric
 from tests.conftest import logged_in
 from tests.factories import make_question, make_rubric, make_task, make_user
+from tests.questions.test_gate_service import revise
 
 pytestmark = pytest.mark.django_db
 
@@ -108,6 +109,29 @@ def test_two_who_edit_at_once_see_each_others_version(question: Question, curato
     assert curator.post(path, second | {"seen": "1"}).status_code != 409
 
 
+def test_nothing_is_saved_for_a_text_that_its_writer_has_not_seen(
+    question: Question, curator: Client
+) -> None:
+    """An import or a repair has changed the text, and a colleague has saved a version."""
+    path = address("rubric-new", question)
+    opened = {"seen": "0", "seen-revision": str(question.current_id), "do": "accept"}
+    assert f'name="seen-revision" value="{question.current_id}"' in curator.get(path).text
+    curator.post(path, form(("other", "6", "1", "")))
+    revise(question, stem="Another text")
+    late = curator.post(path, WHOLE | opened)
+    assert late.status_code == 409
+    assert "The question has changed in the meantime" in late.text
+    assert ">the law</textarea>" in late.text, "what was typed stays"
+    assert Rubric.objects.count() == 1
+    # The refusal did not speak of the other version: it is not seen yet.
+    seen = {name: str(late.context[name.replace("-", "_")]) for name in ("seen", "seen-revision")}
+    late = curator.post(path, WHOLE | opened | seen)
+    assert "Version 1 was saved since you opened this page" in late.text
+    seen["seen"] = str(late.context["seen"])
+    again = curator.post(path, WHOLE | opened | seen, follow=True)
+    assert "Version 2 is now in use" in again.text
+
+
 def test_what_does_not_add_up_stays_in_the_form(question: Question, curator: Client) -> None:
     short = form(("half", "2.5", "1", ""))
     answer = curator.post(address("rubric-new", question), short | {"do": "accept"})
@@ -176,6 +200,22 @@ def test_a_draft_is_accepted_from_its_page(question: Question, curator: Client) 
     assert "Version 1 is now in use" in answer.text
     assert curator.post(address("rubric-accept", question, 1)).status_code == 409
     assert curator.post(address("rubric-accept", question, 7)).status_code == 404
+
+
+def test_a_draft_is_not_accepted_for_a_text_that_was_not_shown(
+    question: Question, curator: Client
+) -> None:
+    curator.post(address("rubric-new", question), WHOLE)
+    shown = {"seen-revision": str(question.current_id)}
+    page = curator.get(address("rubrics", question)).text
+    assert f'name="seen-revision" value="{question.current_id}"' in page
+    revise(question, stem="Another text")
+    late = curator.post(address("rubric-accept", question, 1), shown)
+    assert late.status_code == 409
+    assert "The question has changed in the meantime" in late.text
+    assert accepted_rubric(question) is None
+    shown = {"seen-revision": str(question.current_id)}
+    assert curator.post(address("rubric-accept", question, 1), shown).status_code == 302
 
 
 def test_two_versions_stand_side_by_side(question: Question, curator: Client) -> None:
