@@ -50,6 +50,7 @@ class EvaluationsConfig(AppConfig):
             waits_for_the_lead,
         )
         from evaluations.facts.trail_looks import keep_trail_looks
+        from evaluations.facts.trail_words import register_codes
         from evaluations.imports.selectors import imports_waiting
         from evaluations.judging.kinds import JudgeFollower, JudgeKind
         from evaluations.marking.desk.selectors.desk_home import marks_waiting
@@ -84,6 +85,7 @@ class EvaluationsConfig(AppConfig):
         hold_back("finalmark", waits_for_the_lead(FinalMark, "answer__"))
         hold_back("arbitermark", waits_for_the_lead(ArbiterMark, "answer__"))
         when_read(keep_trail_looks)
+        register_codes()
         fields = ("id", "table", "row", "answer", "action", "before", "changed_at", "actor")
         register_source(Source("marks", MarkChange, fields, "changed_at"))
         _guard_marks()

@@ -3,7 +3,10 @@ from django.utils.translation import gettext_lazy as _
 
 from gradeapp.audit import counted
 from gradeapp.audit.objects import register as register_object
+from gradeapp.audit.tags import Tag
+from gradeapp.audit.values import register as register_codes
 from gradeapp.waiting import register
+from questions.rules.vocabulary import AbilityBranch, Decision, Modal, RubricSource
 
 # Pages, fragments and answers of the API that show a question with its text, key or rubric.
 ITEMS = {
@@ -31,3 +34,7 @@ class QuestionsConfig(AppConfig):
         register(bank_waiting)
         counted.register(ITEMS)
         register_object("question", question_addresses)
+        register_codes("decision", Decision)
+        register_codes("ability_branch", AbilityBranch)
+        register_codes("modal", Modal)
+        register_codes("source", RubricSource, tags=[Tag.RUBRIC_DRAFTED])

@@ -15,6 +15,7 @@ class AuditConfig(AppConfig):
         from gradeapp.audit.models import AuditEntry
         from gradeapp.audit.sources import Source, register
         from gradeapp.audit.triggers import guard
+        from gradeapp.audit.values import register_own
         from gradeapp.waiting import register as register_waiting
 
         fields = ("id", "at", "actor_id", "tag", "target", "detail", "signature")
@@ -23,3 +24,4 @@ class AuditConfig(AppConfig):
         for table, expected in newest.EXPECTED.items():
             guard("audit", table, expected)
         register_waiting(alerts_waiting)
+        register_own()

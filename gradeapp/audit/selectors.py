@@ -74,7 +74,10 @@ def shown(found: list[AuditEntry]) -> list[ShownEntry]:
 def _details(entry: AuditEntry, *, hidden: bool) -> list[tuple[str, str]]:
     if hidden:
         return [(_("Hidden"), _("Leads mark this response before they see other marks."))]
-    return [(word(DETAILS, name), value_words(value)) for name, value in entry.detail.items()]
+    return [
+        (word(DETAILS, name), value_words(value, name, entry.tag))
+        for name, value in entry.detail.items()
+    ]
 
 
 def all_shown(rows: Rows) -> Iterator[ShownEntry]:

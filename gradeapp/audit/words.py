@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from django.utils.translation import get_language
 
 from gradeapp.audit.tags import Tag
+from gradeapp.audit.values import NO_CODES, codes_of
 
 # A stored word -> what it is called in English and in Chinese.
 Words = Mapping[str, tuple[str, str]]
@@ -181,6 +182,7 @@ OBJECTS: Words = {
 }
 
 DETAILS: Words = {
+    "ability_branch": ("ability branch", "能力分支"),
     "accepted": ("accepted", "采用"),
     "account": ("provider account", "服务商账户"),
     "added": ("added", "新增"),
@@ -230,6 +232,7 @@ DETAILS: Words = {
     "days": ("days", "天数"),
     "decision": ("decision", "处理结果"),
     "difficulties": ("difficulties", "难度"),
+    "difficulty": ("difficulty", "难度"),
     "drafted": ("drafted", "起草"),
     "entered_by": ("entered by", "录入人"),
     "expression": ("expression", "表达式"),
@@ -262,6 +265,7 @@ DETAILS: Words = {
     "link": ("link", "链接"),
     "marks": ("marks", "评分"),
     "missing": ("missing", "缺少"),
+    "modal": ("modality", "模态"),
     "modals": ("modalities", "模态"),
     "model": ("model", "模型"),
     "models": ("models", "模型"),
@@ -343,8 +347,12 @@ def word(words: Words, stored: str) -> str:
     return chinese if (get_language() or "en").startswith("zh") else english
 
 
-def value_words(value: object) -> str:
-    """Return a detail's value as text for people, without the signs of JSON."""
+def value_words(value: object, detail: str = "", tag: str = "", codes: Words = NO_CODES) -> str:
+    """Return the value of *detail* as text for people, without the signs of JSON.
+
+    *tag* is that of its entry. Codes have their names, else those of the *codes* around them.
+    """
+    codes = codes_of(detail, tag) or codes
     chinese = (get_language() or "en").startswith("zh")
     comma, colon = ("、", "：") if chinese else (", ", ": ")
     if value is None or value in ("", [], {}):
@@ -354,12 +362,12 @@ def value_words(value: object) -> str:
             return ("是" if value else "否") if chinese else ("yes" if value else "no")
         case dict():
             return comma.join(
-                f"{word(DETAILS, str(name))}{colon}{value_words(one)}"
+                f"{word(DETAILS, str(name))}{colon}{value_words(one, str(name), tag, codes)}"
                 for name, one in _pairs(value)
             )
         case list():
-            return comma.join(value_words(one) for one in value)
-    return str(value)
+            return comma.join(value_words(one, detail, tag, codes) for one in value)
+    return word(codes, str(value))
 
 
 def _pairs(value: dict[str, object]) -> list[tuple[str, object]]:

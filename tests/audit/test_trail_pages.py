@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -47,6 +48,42 @@ def test_everything_has_a_name_in_both_languages() -> None:
         if keyword.arg
     }
     assert written - {"actor", "acting_user", "request"} <= set(DETAILS)
+
+
+@pytest.mark.parametrize(
+    ("tag", "detail", "english", "chinese"),
+    [
+        (
+            Tag.MARK_FINALIZED,
+            {"rule": "mean of two"},
+            "rule: Mean of two",
+            "定分规则 一评、二评均值",
+        ),
+        (Tag.ROUND_OPENED, {"scheme": "1"}, "scheme: One teacher", "评卷方式 单评"),
+        (Tag.RESCORED, {"status": "stopped"}, "state: Stopped", "状态 已停止"),
+        (Tag.ROUND_VIEWED, {"page": "seeds"}, "page: seed answers", "页面 种子卷"),
+        (
+            Tag.LABELS_SET,
+            {"change": {"modal": {"from": "image", "to": "text"}}},
+            "change: modality: before: Image",
+            "变更 模态：变更前：",
+        ),
+        (Tag.FINAL_CORRECTED, {"reason": "slip"}, "reason: Slip", "原因 笔误"),
+        # What people typed is not a code.
+        (Tag.TEACHER_PAUSED, {"reason": "slip"}, "reason: slip", "原因 slip"),
+        (Tag.ROLES_CHANGED, {"before": ["lead"], "after": []}, "before: Lead", "变更前 题组长"),
+    ],
+)
+def test_codes_have_names_in_the_trail(
+    admin: User, tag: Tag, detail: dict[str, object], english: str, chinese: str
+) -> None:
+    record(tag, "run:1", actor=admin, **detail)
+    page = logged_in(admin)
+    for language, words in (("en", english), ("zh-hans", chinese)):
+        page.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+        (entry,) = page.get(TRAIL + "?object=run:1").context["entries"]
+        signs = ": " if language == "en" else " "
+        assert "; ".join(signs.join(pair) for pair in entry.details).startswith(words)
 
 
 def test_filters_by_person_object_action_and_day(
