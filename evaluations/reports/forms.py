@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
 from evaluations.facts.params import ReportParams
-from evaluations.facts.words import marker_name
+from evaluations.facts.words import marker_name, number_words
 from evaluations.reports.rules.paper_behind import LATER, PRINTED
 from evaluations.reports.selectors.report_choices import Choices
 from evaluations.reports.selectors.reports import OF_A_PAPER, OF_SETTINGS
@@ -153,7 +153,10 @@ def _marker_options(choices: Choices) -> list[tuple[str, str]]:
         return [(choices.marker, text)]
     words = _("Subjective: %(marker)s (%(n)s marked)")
     return [
-        (one.name, words % {"marker": marker_name(one.name), "n": one.marked})
+        (
+            one.name,
+            words % {"marker": marker_name(one.name), "n": number_words(one.marked, "count")},
+        )
         for one in choices.markers
     ]
 

@@ -6,9 +6,11 @@ import gc
 from collections import Counter
 
 import pytest
+from django.http import QueryDict
 
+from evaluations.reports.forms import ReportFilter
 from evaluations.reports.selectors.pair_sums import PairSums
-from evaluations.reports.selectors.report_choices import choices
+from evaluations.reports.selectors.report_choices import Choices, MarkerChoice, choices
 from gradeapp.common.collector import collector_paused
 from tests.evaluations.report_world import ALPHA, BETA, JUDGE, chosen, judged, mark, run_of, written
 
@@ -68,3 +70,10 @@ def test_what_can_be_chosen() -> None:
     assert found.years == (2020, 2013)
     assert choices("small").dataset == "small"
     assert choices("no-such").dataset == "large"
+
+
+def test_thousands_of_marks_are_written_alike() -> None:
+    """As on the buttons of the page that lead to another marker."""
+    found = Choices("exam", markers=(MarkerChoice("teachers", 1030),))
+    options = ReportFilter(QueryDict(), found).fields["marker"].choices
+    assert options == [("teachers", "Subjective: teachers (1,030 marked)")]
