@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections.abc import Callable
 
 import pytest
@@ -175,3 +176,26 @@ def test_the_words_of_each_button_stand_inside_it(
             " || one.scrollHeight > one.clientHeight).map((one) => one.textContent)"
         )
         assert wider == [], width
+
+
+@pytest.mark.parametrize(
+    ("language", "name"), [("en-GB", "Alexandra Konstantinopoulou"), ("zh-CN", "王小明老师")]
+)
+def test_the_draft_of_a_change_fits_on_a_phone(
+    language: str, name: str, site: Site, made: MarkingRound, teacher: User
+) -> None:
+    MarkingRound.objects.update(window_minutes=15)
+    User.objects.filter(pk=teacher.pk).update(display_name=name)
+    page = site.open(teacher, locale=language)
+    first = start(page)
+    keys(page, "1", "ArrowDown", "1", "ArrowDown", "1", "Enter")
+    expect_another(page, first)
+    keys(page, "u")
+    expect(page.locator("#marks")).to_have_attribute("data-alias", first)
+    keys(page, "0")
+    expect(page.locator("#saved")).to_have_attribute("data-state", "draft")
+    expect(page.locator("#saved")).to_have_text(re.compile(r"\d\d:\d\d.+\d\d:\d\d:\d\d"))
+    for width in (1440, 760, 390, 320):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+        expect(page.locator(".menu-name")).to_be_in_viewport(ratio=1)
