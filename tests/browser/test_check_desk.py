@@ -179,3 +179,20 @@ def test_what_cannot_be_sent_is_sent_again_and_one_logs_in_again_in_place(
     ready(page, meant)
     assert AnswerCheck.objects.count() == 2
     site.troubles.clear()  # the browser itself reports the 401
+
+
+def test_a_file_is_downloaded_once_for_two_clicks_and_again_a_moment_later(
+    site: Site, waiting: list[Response], curator: User
+) -> None:
+    check(waiting[0], curator, "B")
+    page = site.open(curator)
+    page.goto("/checks/")
+    files: list[str] = []
+    page.on("download", lambda one: files.append(one.suggested_filename))
+    button = page.get_by_role("button", name="Download test cases")
+    with page.expect_download():
+        button.dblclick()
+    page.wait_for_timeout(1200)
+    assert len(files) == 1
+    with page.expect_download():
+        button.click()

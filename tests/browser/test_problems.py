@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -12,6 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from gradeapp.accounts.models import User
 from questions.models import ItemDecision, ItemProblem, Question
 from questions.services.gate import check_duplicates, check_items
+from questions.views import problems
 from tests.browser.conftest import Site
 from tests.factories import make_dataset, make_question, make_task
 from tests.questions.test_gate_service import same_question
@@ -104,3 +106,32 @@ def test_what_was_typed_stays_when_a_plain_form_cannot_be_sent(
     reason.press("Enter")
     expect(page.locator(".messages")).to_contain_text("The decision was saved.")
     assert ItemDecision.objects.get().reason == WHY
+
+
+def test_a_form_that_is_clicked_twice_is_sent_once_and_works_after_back(
+    site: Site, curator: User, conflict: ItemProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = problems.save_decision
+
+    def slowly(*given: object) -> object:
+        time.sleep(1)
+        return save(*given)
+
+    monkeypatch.setattr(problems, "save_decision", slowly)
+    page = site.open(curator)
+    path = f"/questions/problems/{conflict.pk}/"
+    page.goto(path)
+    sent: list[str] = []
+    page.on("request", lambda one: sent.append(one.url) if one.method == "POST" else None)
+    for times in (1, 2):
+        page.get_by_role("radio", name="Keep").check()
+        page.locator("form [name=reason]").fill(f"{WHY} {times}")
+        with page.expect_request(lambda one: one.method == "POST"):
+            page.keyboard.press("Enter")
+        page.wait_for_timeout(200)
+        page.keyboard.press("Enter")
+        expect(page.locator(".messages")).to_contain_text("The decision was saved.")
+        assert len(sent) == times
+        assert ItemDecision.objects.latest("pk").reason == f"{WHY} {times}"
+        page.go_back()
+        page.wait_for_url(f"**{path}")
