@@ -96,6 +96,9 @@ def test_a_type_that_is_not_scored_by_rule_is_refused(letters: str) -> None:
         ("Correct choice: A\nMost tempting wrong choice: C", "single_choice", "A"),
         ("所以，错误的选项是C", "single_choice", "C"),  # the question may ask for it
         ("A、B、D正确，不正确的一项是C", "single_choice", "C"),
+        ("正确的是A、B、D，错误的是C。", "single_choice", "C"),
+        ("符合题意的是A、B、D。不符合题意的是C。", "single_choice", "C"),
+        ("正确的是A、B，错误的是C、D。", "single_choice", None),
         ("正确的是A。不正确的是C，故选C", "single_choice", "C"),
         ("The answer is C, as the statement that is not true is C.", "single_choice", "C"),
         ("答案是A。等等，题目问的是错误的，错误的是B。", "single_choice", None),

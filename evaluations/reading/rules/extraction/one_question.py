@@ -62,11 +62,11 @@ def read_one_question(source: SourceText, letters: str, *, several: bool) -> Ext
             reading = Reading((letters[0],), span, "numbered", "several_questions", 0.0, True)
     if reading is None or not reading.letters:
         return unread(ReadingOutcome.NO_ANSWER, 1)
-    if (
-        reading.undecided
-        or _changes(source, reading, letters)
-        or (not several and several_letters(reading))
-    ):
+    if not several and reading.against and len(set(reading.letters)) > 1:
+        # "正确的是A、B、D，错误的是C": one is asked for, so the question asks for the wrong one.
+        reading = reading.against
+    uncertain = reading.undecided or _changes(source, reading, letters)
+    if uncertain or (not several and several_letters(reading)):
         return ambiguous(reading)
     return extraction_of(reading, "".join(sorted(set(reading.letters))))
 

@@ -17,7 +17,8 @@ class Reading:
 
     Without letters: there is a field for the answer, and it is empty. ``undecided``:
     the letters are given as alternatives. Letters are in order of appearance;
-    ``places`` has the span of each, or is empty if no caller needs it.
+    ``places`` has the span of each, or is empty if no caller needs it. ``against`` is what the text
+    names as wrong after these letters.
     """
 
     letters: tuple[str, ...]
@@ -27,6 +28,7 @@ class Reading:
     confidence: float
     undecided: bool = False
     places: tuple[Span, ...] = ()
+    against: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,9 +221,12 @@ def committed(source: SourceText, letters: str) -> Reading | None:
     turned = named is not None and bool(
         _TURN.search(source.text, named.end, wording_start(source.text, last))
     )
+    against = None
     if named is not None and not turned:
+        against = from_mention(source, last, "commitment", 0.75)
         last, earlier = named, earlier[earlier.index(named) + 1 :]
     reading = from_mention(source, last, "commitment", 0.75 if last.weak else 0.9)
+    reading = replace(reading, against=against)
     joined = _JOINED_ON.match(source.text, last.end)
     if (
         joined
