@@ -9,12 +9,16 @@ from functools import partial
 import pytest
 
 from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
+from evaluations.marking.monitoring.services.new_rubric import use_new_rubric
 from evaluations.marking.monitoring.services.returning import return_marks
 from evaluations.models import FinalMark, Mark
 from evaluations.schemes import Scheme
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import Conflict, NotFound
+from questions.rules.rubric import RubricLines, ScoringPoint
+from questions.services.rubrics import accept_rubric, draft_rubric
 from tests.evaluations.marking.desk.test_marking_races import at_once, save, teachers
 from tests.evaluations.marking_world import (
     NOW,
@@ -25,7 +29,8 @@ from tests.evaluations.marking_world import (
     planned_pair,
     small_round,
 )
-from tests.factories import make_user
+from tests.factories import make_rubric, make_user
+from tests.waiting import after
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = 6
@@ -80,3 +85,22 @@ def test_a_teacher_revises_while_the_mark_goes_back() -> None:
         assert (slot.marked, slot.void_version) == (False, stored[-1].version)
         # refused after it went back, or stored before and taken back as well
         assert len(stored) == (1 if isinstance(revised, NotFound) else 2)
+
+
+def test_a_rubric_that_is_accepted_meanwhile_is_not_used() -> None:
+    """The lead has seen version 2; whoever accepts version 3 first is waited for."""
+    lead = make_user(Role.LEAD)
+    made = small_round(teachers(2))
+    question = answers_of(made)[0].question
+    make_rubric(question, (("all of it", "12"),))
+    lines = RubricLines((ScoringPoint("another", Decimal(12)),))
+    newer = draft_rubric(question, lines, acting_user=lead)
+    refused = after(
+        lambda: accept_rubric(newer, acting_user=lead, now=later(4)),
+        lambda: use_new_rubric(
+            made, question, scope=RemarkScope.ALL, version=2, acting_user=lead, now=later(5)
+        ),
+    )
+    assert isinstance(refused, Conflict)
+    assert refused.code == "newer_rubric"
+    assert not made.answers.filter(rubric__version__gt=1).exists()
