@@ -112,9 +112,9 @@ def test_what_cannot_be_taken_is_refused_whole(
 
 @pytest.mark.django_db
 def test_what_is_no_upload_is_refused(curator: User, var: Path) -> None:
-    assert logged_in(curator).post(API, {"source": "jsonl"}).json() == {
-        "files": ["This field is required."]
-    }
+    refused = logged_in(curator).post(API, {"source": "jsonl"}).json()
+    assert refused["files"] == ["This field is required."]
+    assert (refused["field"], refused["code"]) == ("files", "bad_input")
     assert post(curator, sent("a.jsonl", b"{}"), source="magic").status_code == 400
     assert logged_in(curator).post(API, {"files": "a.jsonl"}).status_code == 400
     assert logged_in(curator).post(API, {}, content_type="application/json").status_code == 415

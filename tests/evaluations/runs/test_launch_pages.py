@@ -215,9 +215,9 @@ def test_a_few_shot_run_says_how_many_examples_it_used(
 def test_a_saved_view_chooses_and_is_named(admin: User, exam: Dataset, endpoint: Endpoint) -> None:
     query = f"sort=-year&dataset={exam.slug}&subject=Physics&year=2021"
     view = SavedView.objects.create(owner=admin, name="Physics of 2021", query=query)
-    SavedView.objects.create(owner=make_user(Role.CURATOR), name="Somebody else's", query=query)
+    SavedView.objects.create(owner=make_user(Role.CURATOR), name="View of a curator", query=query)
     form = {"endpoint": endpoint.pk, "dataset": exam.slug, "repeats": 1, "view": view.pk}
-    assert "Somebody else" not in page(admin, "new", **form)
+    assert "View of a curator" not in page(admin, "new", **form)
     assert logged_in(admin).post(reverse("runs:new"), form).status_code == 302
     run = Run.objects.get()
     assert run.jobs.count() == 20
