@@ -109,6 +109,7 @@ def test_what_a_person_has_to_do_first_takes_nothing_typed_away(
     keys(page, "Enter")
     dialog = page.get_by_role("dialog", name="Log in again")
     expect(dialog.get_by_role("alert")).to_contain_text("Change your first password")
+    expect(dialog).not_to_contain_text("Your session has expired", use_inner_text=True)
     assert not Draft.objects.exists()
     tab = page.context.new_page()
     tab.goto("/")

@@ -5,6 +5,7 @@ import { renewToken } from "../token.js";
 const PARSER = new DOMParser();
 let waiting = new Set(); // what to do then
 let why = ""; // why what was typed cannot be sent, besides that nobody is logged in
+let expired = true; // whether the session has ended at all
 
 const dialog = () => document.getElementById("login-again");
 
@@ -29,6 +30,7 @@ export async function waitForLogin(then) {
 }
 
 function say(text) {
+  document.getElementById("login-again-why").hidden = !expired;
   dialog().querySelector("[role=alert]").textContent = text;
 }
 
@@ -36,6 +38,7 @@ async function renew() {
   const { state, text } = await renewToken();
   const { other, held } = dialog().dataset;
   why = { other, held: `${text} ${held}` }[state] ?? "";
+  expired = state !== "held";
   return state === "renewed";
 }
 
