@@ -99,9 +99,15 @@ def test_a_type_that_is_not_scored_by_rule_is_refused(letters: str) -> None:
         ("正确的是A、B、D，错误的是C。", "single_choice", "C"),
         ("符合题意的是A、B、D。不符合题意的是C。", "single_choice", "C"),
         ("正确的是A、B，错误的是C、D。", "single_choice", None),
+        ("正确的是AC，所以不正确的是BD。", "multi_choice", "BD"),
+        ("题目要求选出不正确的选项。正确的是AC，不正确的是BD。", "multi_choice", "BD"),
+        ("正确的是A、B、C，所以不正确的是D。", "single_choice", "D"),
+        ("选B，不选A。", "single_choice", "B"),
+        ("应当选择BD，不应当选择AC。", "multi_choice", "BD"),
         ("正确的是A。不正确的是C，故选C", "single_choice", "C"),
         ("The answer is C, as the statement that is not true is C.", "single_choice", "C"),
-        ("答案是A。等等，题目问的是错误的，错误的是B。", "single_choice", None),
+        ("答案是A。等等，题目问的是错误的，错误的是B。", "single_choice", "B"),
+        ("答案是A。等等，再检查一下，错误的是B。", "single_choice", None),
         ("不正确的是C。其余正确的是A、B、D。", "single_choice", None),
     ],
 )
@@ -127,6 +133,24 @@ def test_a_change_of_mind_right_after_the_answer_is_ambiguous(output: str) -> No
 )
 def test_an_answer_that_is_denied_is_none(output: str) -> None:
     assert read_answer(output, "single_choice", "ABCD", 1).outcome == "no_answer"
+
+
+@pytest.mark.parametrize(
+    ("remark", "answers"),
+    [
+        ("解析：第1题，A选项与原文不符，故选B。", "BADC"),
+        ("说明：第3题的正确答案为D，因为作者持否定态度。", "BADC"),
+        ("For question 1, the correct answer is B because of paragraph 1.", "BADC"),
+        ("Question 3 is the hardest: the answer is D.", "BADC"),
+        ("更正：第2题应选D。", "BDDC"),
+    ],
+)
+def test_a_remark_about_an_earlier_question_is_no_answer_to_the_last(
+    remark: str, answers: str
+) -> None:
+    output = f"1. B\n2. A\n3. D\n4. C\n\n{remark}"
+    read_as = read_answer(output, "multi_question_choice", "ABCD", 4)
+    assert read_as.answers == tuple(answers)
 
 
 @pytest.mark.parametrize(

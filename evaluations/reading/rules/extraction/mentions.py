@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -142,6 +142,21 @@ class Mentions:
 def find_mentions(text: str, letters: str) -> Mentions:
     """Return the mentions of *letters* in *text* (the last ``MOST_MENTIONS``)."""
     return Mentions(text, letters)
+
+
+def named_before(text: str, last: Mention, earlier: Sequence[Mention]) -> Mention | None:
+    """Return what names other letters as right before *last* names the wrong ones.
+
+    "故选AC。错误选项：BD" answers AC. Alone, "错误的选项是C" answers a question for the wrong one.
+    """
+    if not is_against(text, last):
+        return None
+    others = (m for m in earlier if m.cue in p.NAMING and not is_against(text, m))
+    named = next(others, None)
+    if named is None or set(named.letters) & set(last.letters):
+        return None
+    after = named.end if named.cue in p.ANSWERING else 0
+    return None if p.WRONG_IS_ASKED.search(text, after, last.cue_start) else named
 
 
 def is_against(text: str, mention: Mention) -> bool:

@@ -90,6 +90,9 @@ _REPEATED = (
 _NUMBERED_OPTION = re.compile(
     r"[(\[]?(?<![A-Za-z])[A-G][)\]]?\s?[.:、)=→-]{0,2}\s?[(\[]?(?:\d{1,3}|[-–—/]|[Nn]one|无)[)\]]?(?![a-z0-9])[\s,;.。、]*+"
 )
+# "4. C" and then "第1题…": a remark about another question than that whose answer was just given.
+_OWN_LETTER = r"[\s(\[\"]{0,3}[LETTERS](?![A-Za-z])"
+_SAYS_QUESTION = ("ordinal", "word", "topic")
 # Only the last lists of numbers of an output are read; more than this are noise.
 _MOST_RUNS = 30
 
@@ -324,8 +327,21 @@ def _corrected(slot: Slot, base: int, parts: int, letters: str) -> list[Slot]:
         cut = match.start() if cut is None else cut
         others.append(_given(slot.source, index, match, "l" if match["n"] else "k"))
     if cut is None:
-        return [slot]
+        return [_until_another(slot, base, parts, letters)]
     return [Slot(slot.index, slot.source.part(0, cut), None), *others]
+
+
+def _until_another(slot: Slot, base: int, parts: int, letters: str) -> Slot:
+    """Return *slot* up to a remark about another question, if it begins with its own answer."""
+    text = slot.source.text
+    if not for_letters(_OWN_LETTER, letters).match(text):
+        return slot
+    for match in _MARKERS.finditer(text):
+        style = match.lastgroup or ""
+        index = _number(match[f"n_{style}"]) - base if style in _SAYS_QUESTION else slot.index
+        if index != slot.index and 0 <= index < parts:
+            return Slot(slot.index, slot.source.part(0, match.start()), None)
+    return slot
 
 
 def _repeated(

@@ -38,7 +38,7 @@ _OPENING_LETTER = (
 _CHANGED = (
     r"(?<![A-Za-z])(?P<first>[LETTERS])[)\]\"'}]{0,2}\s?[.,;!。]?[\s\x1e]{0,3}"
     r"(?i:(?:(?:oh |ah )?no,? )?(?:actually|wait|sorry|correction|no|or rather|i mean)\b"
-    r"|(?:啊|哦|噢)?(?:不对?|等等|等一下|抱歉|更正|说错了))[\s,:.!。]{0,4}"
+    r"|(?:啊|哦|噢)?(?:不对?|等等|等一下|抱歉|更正|说错了)\s?(?=[,:.!。]))[\s,:.!。]{0,4}"
     r"(?i:(?:it'?s |it is |the answer is |i mean |应该?是|应?选|是|为)\s?)?"
     r"(?P<other>[LETTERS])(?:[.,;!。\x1e\n)]|\Z)"
 )

@@ -179,6 +179,12 @@ NOT_MEANT_LEFT = _left(
     r"|\b(?:if|whether|unless|why|may|might|could|some|many|students?|readers?|people|seems?|would)\b[^,.;\n]{0,24}"
 )
 
+# Cues that give an answer.
+ANSWERING = frozenset(
+    {"zh.answer", "zh.reply", "zh.choose", "en.answer", "en.choose", "en.correct"}
+)
+# What says which options are right; "正确的是" also where the question asks for the wrong ones.
+NAMING = ANSWERING | {"zh.the_one"}
 # In the wording of a commitment or right before it: it names the options that are wrong.
 AGAINST = re.compile(
     r"错|误(?<!无误)|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合|满足|能)|没有"
@@ -186,6 +192,14 @@ AGAINST = re.compile(
     re.IGNORECASE,
 )
 AGAINST_WINDOW = 12
+# What follows is the answer after all, or the question is said to ask for the wrong options.
+WRONG_IS_ASKED = re.compile(
+    r"所以|因此|故|综上|那么|应选|\b(?:so|therefore|thus|hence|then)\b"
+    r"|(?:题目|本题|题干|要求|[让问]的?是|选出?)[^。\n]{0,12}(?:错|有误|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合))"
+    r"|\b(?:asks?|asked|asking|looking) (?:us )?(?:for|to|which)\b[^.\n]{0,40}"
+    r"\b(?:wrong|incorrect|false|not|except|exception|least)\b",
+    re.IGNORECASE,
+)
 
 _ASCII_CUES = tuple(cue for cue in CUES if cue.name.startswith("en."))
 _HAN_CUES = tuple(cue for cue in CUES if cue.name.startswith("zh."))
@@ -201,7 +215,7 @@ def cues_for(left: str) -> tuple[Cue, ...]:
 
 # The letter after this wording is ruled out.
 _NEGATED_LEFT_ZH = _left(
-    r"(?:不(?:会|能|可能|应该?|该|可|再|太可能)?|没有?|未|(?<![分特差])别|勿|并?非|绝非|无法)\s?(?:是|选择?|为|填|等于|属于)\s{0,2}"
+    r"(?:不(?:会|能|可能|应[该当]?|该|可|再|太可能)?|没有?|未|(?<![分特差])别|勿|并?非|绝非|无法)\s?(?:是|选择?|为|填|等于|属于)\s{0,2}"
     r"|(?:误|错|漏|易|多|备)选(?:择|了)?\s{0,2}"
     r"|(?:排除|除去?|除了|剔除|去掉|舍去|否定|淘汰|而非|并非|不同于|区别于)\s{0,2}"
 )
@@ -234,7 +248,7 @@ def negated_left(left: str) -> bool:
 
 # The same before a cue: "不能" before "选A", "would not" before "choose A".
 NEGATED_CUE = _left(
-    r"(?:不(?:会|能|可能|应该?|该|可|再|要)?|没有?|未|(?<![分特差])别|勿|并?非|误|错|漏|易|多|备|无法)\s?"
+    r"(?:不(?:会|能|可能|应[该当]?|该|可|再|要)?|没有?|未|(?<![分特差])别|勿|并?非|误|错|漏|易|多|备|无法)\s?"
     r"|(?:\bnot|n't|\bnever|\bcannot|\bneither)\s(?:\w{2,12}\s)?"
 )
 CONDITIONAL_CUE = _left(

@@ -18,7 +18,7 @@ from evaluations.reading.rules.extraction.mentions import (
     Mention,
     Stance,
     find_mentions,
-    is_against,
+    named_before,
     wording_start,
 )
 from evaluations.reading.rules.extraction.option_lists import (
@@ -67,12 +67,7 @@ _ALSO = re.compile(
     r"\s{0,2}(?:同样|也|亦|(?:is|are) also\b|(?:is|are) \w{4,8},? (?:too|as well)\b)"
 )
 _BUT = re.compile(r"[^。!\n]{0,40}?(?:但|不过|然而|无关|\bbut\b|\bhowever\b)", re.IGNORECASE)
-# Cues that give an answer, and words that introduce a change of the answer.
-_ANSWERING = frozenset(
-    {"zh.answer", "zh.reply", "zh.choose", "en.answer", "en.choose", "en.correct"}
-)
-# What says which options are right; "正确的是" also where the question asks for the wrong ones.
-_NAMING = _ANSWERING | {"zh.the_one"}
+# Words that introduce a change of the answer.
 _TURN = re.compile(
     r"更正|不[,;]|我[认觉]|修正|纠正|订正|改|重新|再次?|检查|仔细|不对|错|不是|其实|实际|抱歉|应[该当为是选]|最终|最后|但|而是|[因所]此?以|因此|综上|故"
     r"|(?i:\b(?:wait|actually|correct|correction|rather|sorry|mistake|error|wrong|instead|but|however|so"
@@ -217,7 +212,7 @@ def committed(source: SourceText, letters: str) -> Reading | None:
     if last is None:
         return None
     earlier = list(islice(meant, _MOST_PLACES))
-    named = _named_before(source.text, last, earlier)
+    named = named_before(source.text, last, earlier)
     turned = named is not None and bool(
         _TURN.search(source.text, named.end, wording_start(source.text, last))
     )
@@ -244,18 +239,6 @@ def committed(source: SourceText, letters: str) -> Reading | None:
     ):
         return replace(reading, undecided=True)
     return _with_siblings(source, reading, last, letters)
-
-
-def _named_before(text: str, last: Mention, earlier: Sequence[Mention]) -> Mention | None:
-    """Return what names other letters as right before *last* names the wrong ones.
-
-    "故选AC。错误选项：BD" answers AC. Alone, "错误的选项是C" answers a question for the wrong one.
-    """
-    if not is_against(text, last):
-        return None
-    others = (m for m in earlier if m.cue in _NAMING and not is_against(text, m))
-    named = next(others, None)
-    return None if named is None or set(named.letters) & set(last.letters) else named
 
 
 def _with_siblings(source: SourceText, reading: Reading, mention: Mention, letters: str) -> Reading:
@@ -293,7 +276,7 @@ def _conflicts(text: str, last: Mention, earlier: Sequence[Mention]) -> bool:
 
     "答案：A ... 我同桌选了C" is undecided; "更正", "so" or "but" introduce a correction.
     """
-    before = next((one for one in earlier if one.cue in _ANSWERING), None)
+    before = next((one for one in earlier if one.cue in p.ANSWERING), None)
     if before is None or before.undecided or set(before.letters) == set(last.letters):
         return False
     return not _TURN.search(text, before.end, last.start)
