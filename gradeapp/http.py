@@ -66,20 +66,34 @@ def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
     from rest_framework.views import exception_handler
 
     response: Response | None = exception_handler(error, context)
-    if response is not None and isinstance(error, ValidationError):
-        response.data = _with_code(response.data)
+    if response is None:
+        return None
+    if isinstance(error, ValidationError):
+        response.data = with_code(response.data)
+    elif "code" not in response.data:
+        phrase = HTTPStatus(response.status_code).name.lower()
+        response.data["code"] = getattr(error, "default_code", phrase)
     return response
 
 
-def _with_code(errors: Any) -> dict[str, Any]:
-    """Return what a serializer refused, with the first sentence and its field beside each field."""
+def with_code(errors: Any) -> dict[str, Any]:
+    """Return what a serializer refused, with the first sentence and its place beside each field.
+
+    Places in lists count from 1: ``points.2.text`` is the text of the second point.
+    """
     fields = errors if isinstance(errors, dict) else {"non_field_errors": errors}
     name, said = next(iter(fields.items()))
+    way = [name]
     while isinstance(said, list | dict):
-        said = next(iter(said.values() if isinstance(said, dict) else said))
-    whole = name == "non_field_errors"
-    beside = {"detail": str(said)} if whole else {"detail": f"{name}: {said}", "field": name}
-    return {**fields, "code": "bad_input", **beside}
+        named = said.items() if isinstance(said, dict) else enumerate(said, start=1)
+        place, inner = next((key, one) for key, one in named if one)
+        if isinstance(said, dict) or isinstance(inner, list | dict):
+            way.append(str(place))
+        said = inner
+    way = [part for part in way if part != "non_field_errors"]
+    if not way:
+        return {**fields, "code": "bad_input", "detail": str(said)}
+    return {**fields, "code": "bad_input", "detail": f"{'.'.join(way)}: {said}", "field": way[0]}
 
 
 def this_machine_alone(get_response: GetResponse) -> GetResponse:

@@ -18,6 +18,7 @@ from gradeapp.accounts.tokens import make_token
 from gradeapp.api_json import AnyTextJSONRenderer
 from gradeapp.common import number_fields
 from gradeapp.common.strict_json import JsonRefusal, read_array
+from gradeapp.http import with_code
 from tests.conftest import logged_in
 from tests.factories import make_user
 
@@ -49,6 +50,25 @@ def test_json_that_is_not_taken_is_a_400_with_a_sentence(
     answer = logged_in(admin).post(RUNS, body, content_type="application/json")
     assert (answer.status_code, answer.json()["code"]) == (400, code)
     assert answer.json()["detail"].endswith(".")
+
+
+@pytest.mark.django_db
+def test_every_refusal_has_a_code(admin: User, client: Client) -> None:
+    assert client.get(RUNS).json()["code"] == "not_authenticated"
+    ours = logged_in(admin)
+    assert ours.get(RUNS, {"page": 999}).json()["code"] == "not_found"
+    assert ours.get(RUNS, headers={"accept": "text/csv"}).json()["code"] == "not_acceptable"
+    text = ours.post(RUNS, "x", content_type="text/plain").json()
+    assert text["code"] == "unsupported_media_type"
+
+
+def test_the_place_of_what_is_wrong_counts_from_one() -> None:
+    body = with_code({"points": [{}, {"points": ["This field is required."]}]})
+    assert (body["detail"], body["field"]) == ("points.2.points: This field is required.", "points")
+    assert with_code({"budget": ["No."]})["detail"] == "budget: No."
+    assert with_code(["No."])["detail"] == "No."
+    assert with_code({"non_field_errors": ["No."]})["detail"] == "No."
+    assert with_code({"choice": {"limit": ["No."]}})["detail"] == "choice.limit: No."
 
 
 def test_half_of_a_surrogate_pair_is_sent_as_an_escape() -> None:

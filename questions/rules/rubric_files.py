@@ -72,10 +72,15 @@ _JSON_RUBRIC = TypeAdapter(JsonRubric)
 _JSON_FILE = TypeAdapter(_JsonFile)
 
 
+# A benchmark has some thousand scoring points; many more rows only keep the site busy.
+MOST_ROWS = 100_000
+
+
 class FileFault(StrEnum):
     """Why a file of rubrics is refused; behind each what its sentence needs besides ``row``."""
 
     TOO_LARGE = "too_large"  # most (MB)
+    TOO_LONG = "too_long"  # most (rows)
     NOT_UTF8 = "not_utf8"
     NOT_CSV = "not_csv"
     NO_RUBRIC = "no_rubric"
@@ -134,6 +139,8 @@ def read_csv(content: bytes) -> list[RubricFor]:
             if not header:
                 header = _header(cells)
                 continue
+            if number > MOST_ROWS:
+                raise FileRefusal(FileFault.TOO_LONG, most=MOST_ROWS)
             row = _row(header, cells, number)
             items.setdefault((row["dataset"], row["task"], row["id"]), _Item(number)).add(
                 row, number

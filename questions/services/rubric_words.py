@@ -60,6 +60,7 @@ RUBRIC_SENTENCES: Mapping[RubricFault, Promise] = {
 }
 FILE_SENTENCES: Mapping[FileFault, Promise] = {
     FileFault.TOO_LARGE: gettext_lazy("The file is larger than %(most)s MB."),
+    FileFault.TOO_LONG: gettext_lazy("The file has more than %(most)s rows."),
     FileFault.NOT_UTF8: gettext_lazy("The file is not UTF-8 text."),
     FileFault.NOT_CSV: gettext_lazy("Quotes or commas do not match here."),
     FileFault.NO_RUBRIC: gettext_lazy("The file contains no rubric."),

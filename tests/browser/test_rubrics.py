@@ -104,6 +104,14 @@ def test_who_leaves_the_editor_with_something_typed_is_asked(
     press(page, "Control+Enter")
     expect(page.locator("h2").first).to_have_text("Version 1")
     assert asked == ["beforeunload"]
+    page.goto(reverse("questions:rubrics", args=[question.public_id]))
+    press(page, "n")
+    page.locator("[data-row] textarea").first.focus()
+    press(page, "Alt+ArrowDown")
+    page.evaluate("() => void setTimeout(() => location.assign('/'))")
+    page.wait_for_timeout(500)
+    expect(page.locator("#rubric")).to_be_visible()
+    assert asked == ["beforeunload"] * 2
 
 
 def test_lines_are_moved_and_removed_by_keyboard(

@@ -118,6 +118,7 @@ def test_a_hand_written_csv_with_a_group_is_read() -> None:
         (b"", "no_rubric", None),
         (b"\xff\xfe", "not_utf8", None),
         (b"x" * (8 * 1024 * 1024 + 1), "too_large", None),
+        (b"dataset,task,id,points,text\n" + b"d,t,1,1,x\n" * 100_000, "too_long", None),
         (csv_of(header=",".join(COLUMNS)), "no_rubric", None),
         (csv_of(header="dataset,task,id,points"), "missing_column", 1),
         (csv_of(header="dataset,task,id,points,text,mark"), "unknown_column", 1),

@@ -181,3 +181,4 @@ class Command(BaseCommand):
                 row = f"  {person.username:<10} {person.password:<15} {person.role.english}"
                 self.stdout.write(row)
         self.stdout.write("")
+        self.stdout.flush()  # also through a pipe

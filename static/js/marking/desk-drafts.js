@@ -14,21 +14,24 @@ function fresh() {
 export function beginDrafts() {
   clearTimeout(state.timer);
   state = fresh();
-  awaitLeft();
 }
 
 // A page that is loaded again at once comes before the draft that the one before sent while it closed. Which one that
-// was, without its text, is kept in the tab until then.
+// was, without its text, is kept in the tab until then. Nothing can be typed meanwhile: it would replace that draft.
 const LEFT = "left-draft";
 const LEFT_MS = 300;
 
 function awaitLeft() {
   const left = JSON.parse(sessionStorage.getItem(LEFT) ?? "{}");
   sessionStorage.removeItem(LEFT);
-  const late = left.url && left.url === marks()?.dataset.draftUrl && left.sequence > state.sequence;
-  const of = state;
-  if (late) setTimeout(() => state === of && !of.dirty && !isBusy() && location.reload(), LEFT_MS);
+  const form = marks();
+  const stored = Number(form?.dataset.draftSequence ?? 0);
+  if (!left.url || left.url !== form?.dataset.draftUrl || left.sequence <= stored) return;
+  form.inert = true;
+  setTimeout(() => location.reload(), LEFT_MS);
 }
+
+awaitLeft();
 
 export const hasUnsent = () => state.dirty;
 export const underWay = () => state.sending;

@@ -151,6 +151,7 @@ form.addEventListener("keydown", (event) => {
   if (row && deed) {
     event.preventDefault();
     deed(row);
+    changed();
   } else if (event.key === "Enter" && event.target.matches("textarea, .input")) {
     event.preventDefault();
     if (row) add(row);
@@ -162,10 +163,16 @@ form.addEventListener("click", (event) => {
   if (!button) return;
   event.preventDefault();
   const row = button.closest("[data-row]");
-  if ("remove" in button.dataset) return remove(row);
-  move(row, Number(button.dataset.move));
-  button.focus();
+  if ("remove" in button.dataset) remove(row);
+  else {
+    move(row, Number(button.dataset.move));
+    button.focus();
+  }
+  changed();
 });
+
+// Rows are moved, grouped and removed without an event of a field.
+const changed = () => form.dispatchEvent(new Event("input"));
 
 form.addEventListener("input", (event) => {
   if (event.target.matches("textarea")) grow(event.target);

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
 from evaluations.marking.monitoring.selectors.returning import TEACHER_KINDS, is_arbitrated
 from evaluations.marking.rounds.selectors.round_counts import answers_of_round
@@ -45,7 +45,9 @@ class OutdatedRubric:
 
     ``frozen`` is the newest version that such a response is marked under, None for no rubric.
     ``without_final`` counts marked responses without a final mark, ``final`` those with one,
-    except ``arbitrated`` ones. ``first`` are at most ``LISTED`` of the responses, by alias.
+    except ``arbitrated`` ones; ``earlier`` are those of them to another text of the question than
+    the present one, which the rubric was accepted for. ``first`` are at most ``LISTED`` of the
+    responses, by alias.
     """
 
     question: Question
@@ -55,6 +57,7 @@ class OutdatedRubric:
     without_final: int
     final: int
     arbitrated: int
+    earlier: int
     first: tuple[OutdatedAnswer, ...]
 
     @property
@@ -82,6 +85,7 @@ def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
             without_final=Count("pk", filter=Q(marked=True, final=None)),
             finalized=Count("pk", filter=Q(final__isnull=False, decided=False)),
             arbitrated=Count("pk", filter=Q(final__isnull=False, decided=True)),
+            earlier=Count("pk", filter=~Q(revision=F("question__current"))),
         )
     )
     questions = Question.objects.select_related("task").in_bulk([row["question"] for row in rows])
@@ -94,6 +98,7 @@ def outdated_rubrics(marking_round: MarkingRound) -> list[OutdatedRubric]:
             without_final=row["without_final"],
             final=row["finalized"],
             arbitrated=row["arbitrated"],
+            earlier=row["earlier"],
             first=_first_outdated(outdated.filter(question=row["question"])),
         )
         for row in rows

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.paginator import Paginator
+from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -116,6 +117,9 @@ def _planned_page(
         "too_few": too_few_teachers(marking_round.pool.count(), scheme),
         "seeds": answers.filter(role=AnswerRole.SEED).count(),
         "waiting_seeds": waiting_seeds(marking_round).count(),
+        "earlier_texts": answers.exclude(rubric=None)
+        .exclude(revision=F("question__current"))
+        .count(),
         "asks_start": asks_start,
         "in_pool": in_pool,
     }

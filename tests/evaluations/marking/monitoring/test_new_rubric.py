@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from evaluations.marking.arbitration.services import arbitrate
@@ -45,6 +46,7 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.factories import make_rubric, make_user
+from tests.questions.test_gate_service import revise
 
 pytestmark = pytest.mark.django_db
 WHOLE = ("3", "3", "3")
@@ -108,6 +110,21 @@ def test_a_seed_answer_waits_for_a_reference_under_the_new_rubric(
     assert hits(made, teacher) == (0, 1)
     with pytest.raises(Conflict):
         premark(seed, lead, points=[Decimal(7)], rubric=new)
+
+
+def test_a_lead_reads_that_responses_answer_an_earlier_text(
+    question: Question, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """A rubric is accepted for the present text; a round keeps the text that was answered."""
+    made = small_round([teacher, other_teacher], 2, question=question)
+    make_rubric(question, (("all of it", "12"),))
+    client, where = logged_in(lead), reverse("monitoring:rubrics", args=[made.public_id])
+    assert "earlier version" not in client.get(where).text
+    revise(question, stem="another text")
+    assert "2 of these responses answer an earlier version" in client.get(where).text
+    MarkingRound.objects.update(status=RoundStatus.PLANNED)
+    plan = reverse("rounds:round", args=[made.public_id])
+    assert "2 responses with a rubric answer earlier versions" in client.get(plan).text
 
 
 def test_where_checks_are_hidden_all_of_a_question_move_together(
