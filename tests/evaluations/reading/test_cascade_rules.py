@@ -136,6 +136,20 @@ def test_an_answer_that_is_denied_is_none(output: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "output",
+    [
+        "**1. B** 理由：A与原文不符。\n**2. A** 理由：B错。\n**3. D** 理由：略\n**4. C** 解析：D太绝对",
+        "1 → B\n2 → A\n3 → D\n4 → C",
+        "1 -> B\n2 -> A\n3 -> D\n4 -> C",
+        "最终答案：\\boxed{BADC}",
+        "\\boxed{B, A, D, C}",
+    ],
+)
+def test_numbered_answers_as_newer_models_write_them(output: str) -> None:
+    assert read_answer(output, "multi_question_choice", "ABCD", 4).answers == tuple("BADC")
+
+
+@pytest.mark.parametrize(
     ("remark", "answers"),
     [
         ("解析：第1题，A选项与原文不符，故选B。", "BADC"),

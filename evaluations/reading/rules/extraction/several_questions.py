@@ -38,6 +38,7 @@ def read_several_questions(source: SourceText, letters: str, parts: int) -> Extr
         return unread(ReadingOutcome.AMBIGUOUS, parts)
     row = (
         _by_tags(source, letters, parts)
+        or _in_a_box(source, letters, parts)
         or _best(numbered_slots(source, letters, parts), letters, parts)
         or _sequence(source, letters, parts)
         or _goes_on(source, letters, parts)
@@ -79,6 +80,15 @@ def _by_tags(source: SourceText, letters: str, parts: int) -> _Row | None:
     listed = _best(numbered_slots(last, letters, parts), letters, parts, at_least=2)
     after = source.part(tags[-1].content_start, len(source.text)) if len(tags) == 1 else last
     return _goes_on(after, letters, parts) or listed or _sequence(last, letters, parts) or row
+
+
+def _in_a_box(source: SourceText, letters: str, parts: int) -> _Row | None:
+    """Read all answers from the last box: "\\boxed{BADC}"."""
+    boxes = [tag for tag in find_tags(source.text) if tag.boxed]
+    if not boxes:
+        return None
+    last = source.part(boxes[-1].content_start, boxes[-1].content_end)
+    return _sequence(last, letters, parts) if whole(last, letters) else None
 
 
 def _by_numbers_in_tags(

@@ -58,7 +58,7 @@ _SMALL_REPEATED = re.compile(r"(?<![A-Za-z])([a-g])\1++(?![A-Za-z])")
 # "B. 因为…", "(C) The author…", "B, because": the output begins with its answer.
 _LEADING = re.compile(
     r"\s{0,4}(?P<sign>[✅✔☑]\s{0,2})?[(\[\"]?(?P<letter>[A-Za-z])"
-    r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|rather|\(|[-–—]\s))"
+    r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|理由|解析|解释|说明|rather|\(|[-–—]\s))"
 )
 # "A+B": two letters joined like terms of a formula.
 _JOINED_ON = re.compile(r"\s?[+&]\s?[A-G](?![A-Za-z0-9])")
