@@ -18,9 +18,10 @@ from django.utils.translation import gettext_lazy
 
 from gradeapp.accounts.factors import needs_factor
 from gradeapp.accounts.models import User
+from gradeapp.accounts.own_password import is_own
 from gradeapp.accounts.sessions import PENDING, end_all_of, pending_login
 from gradeapp.accounts.single_sign_on import SIGN_ON, connect_sign_on
-from gradeapp.accounts.throttle import client_address, guess, own_password_limits
+from gradeapp.accounts.throttle import client_address
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import NotAllowed
@@ -50,14 +51,8 @@ class AccountAdapter(DefaultAccountAdapter):
         return address if "." in address or ":" in address else "0.0.0.0"
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        """Return whether *password* is that of *user*, who is logged in; raises Throttled or Busy.
-
-        Guesses are counted beside those at the login, which anybody at the address can use up.
-        """
-        right = guess(own_password_limits(user.pk), lambda: user.check_password(password))
-        if not right:
-            record(Tag.LOGIN_FAILED, user, actor=None, request=context.request)
-        return right
+        """Return whether *password* is that of *user*, logged in; raises Throttled or Busy."""
+        return is_own(user, password)
 
     def pre_login(self, request: HttpRequest, user: User, **about: Any) -> HttpResponse | None:
         if "sociallogin" not in (about.get("signal_kwargs") or {}):

@@ -22,12 +22,12 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from gradeapp.accounts.own_password import guess_own
 from gradeapp.accounts.passwords import Busy
 from gradeapp.accounts.throttle import (
     Throttled,
     code_limits,
     guess,
-    own_password_limits,
 )
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -54,8 +54,7 @@ class ChangeForm(PasswordChangeForm):
 
     def clean_old_password(self) -> str:
         try:
-            limits = own_password_limits(self.user.pk)
-            return str(guess(limits, super().clean_old_password))
+            return str(guess_own(self.user, super().clean_old_password))
         except (Throttled, Busy) as refusal:
             raise ValidationError(str(refusal), code=refusal.code) from None
 

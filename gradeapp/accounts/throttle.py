@@ -174,10 +174,12 @@ def release(limits: list[Limit]) -> None:
             _end(limit)
 
 
-def guess(limits: list[Limit], look: Callable[[], Found]) -> Found:
+def guess(
+    limits: list[Limit], look: Callable[[], Found], wrong: Callable[[bool], object] = bool
+) -> Found:
     """What *look* returns or raises, counted: an error or False is a wrong guess, Busy is none.
 
-    Raises Throttled.
+    *wrong* is called for a wrong guess, with whether a limit is used up by it. Raises Throttled.
     """
     reserve(limits)
     try:
@@ -186,10 +188,10 @@ def guess(limits: list[Limit], look: Callable[[], Found]) -> Found:
         cancel(limits)
         raise
     except Exception:
-        fail(limits)
+        wrong(fail(limits))
         raise
     if found is False:
-        fail(limits)
+        wrong(fail(limits))
     else:
         release(limits)
     return found

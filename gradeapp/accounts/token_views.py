@@ -17,8 +17,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from gradeapp.accounts.confirmation import check_confirmed
 from gradeapp.accounts.models import User
+from gradeapp.accounts.own_password import is_own
 from gradeapp.accounts.scopes import Scope
-from gradeapp.accounts.throttle import guess, own_password_limits
 from gradeapp.accounts.tokens import MOST_DAYS, fits, make_token, own_tokens, revoke_token
 from gradeapp.common.refusals import Refusal
 
@@ -64,9 +64,7 @@ class TokenForm(forms.Form):
         """Refuse another password than that of the person; guesses are counted as at the login."""
         password = str(self.cleaned_data["password"])
         try:
-            right = guess(
-                own_password_limits(self.user.pk), lambda: self.user.check_password(password)
-            )
+            right = is_own(self.user, password)
         except Refusal as refusal:
             raise forms.ValidationError(str(refusal), code=refusal.code) from None
         if not right:

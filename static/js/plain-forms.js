@@ -5,6 +5,7 @@ import { renewToken } from "./token.js";
 
 const region = document.getElementById("notices");
 const FILLED = "textarea, select, input:not([type=hidden])";
+const DOES_IT = /^\/(?:account|password)\//; // the pages on which one does what comes first
 const LONGEST_ANSWER_MS = 20_000;
 const DOWNLOAD_MS = 1_000; // forms with data-download: nothing tells the page that the file has come
 let asked = null; // the form whose session is looked at
@@ -18,8 +19,8 @@ async function send(form, submitter) {
   form.removeAttribute("aria-busy");
   asked = null;
   const { other, network, server } = region.dataset;
-  if (state === "nobody" || state === "held") return explainLogin(text);
-  if (state !== "renewed") return notify({ other, unreached: network }[state] ?? server);
+  if (state === "nobody" || (state === "held" && !DOES_IT.test(location.pathname))) return explainLogin(text);
+  if (state !== "renewed" && state !== "held") return notify({ other, unreached: network }[state] ?? server);
   sure = form;
   form.requestSubmit(submitter);
   sure = null;
@@ -44,7 +45,7 @@ document.addEventListener("submit", (event) => {
   const method = submitter?.formMethod || form.getAttribute("method");
   if (event.defaultPrevented || method !== "post") return;
   if (form === asked || (form === sent?.target && !sent.defaultPrevented)) return event.preventDefault();
-  const own = !form.querySelector("[type=password]") && document.body.dataset.person;
+  const own = !form.closest("dialog") && document.body.dataset.person;
   if (form === sure || !own || !form.querySelector(FILLED)) return wait(event);
   event.preventDefault();
   asked = form;

@@ -17,9 +17,8 @@ export async function renewToken() {
   const { person, token, held } = said;
   if (!person) return { state: "nobody" };
   if (person !== document.body.dataset.person) return { state: "other" };
-  if (held) return { state: "held", text: held };
   for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "x-csrftoken": token }));
   document.dispatchEvent(new Event("desk:token")); // forms outside of the page hold the old one
-  return { state: "renewed" };
+  return held ? { state: "held", text: held } : { state: "renewed" };
 }

@@ -27,6 +27,8 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability, Role
 from gradeapp.accounts.scopes import Scope
 from gradeapp.accounts.tokens import make_token
+from gradeapp.audit.models import AuditEntry
+from gradeapp.audit.tags import Tag
 from questions.models import Dataset
 from questions.rules.vocabulary import QuestionType
 from tests.conftest import logged_in
@@ -138,6 +140,9 @@ def test_strangers_at_the_same_address_do_not_close_the_confirmation(admin: User
     assert client.post(page, {"password": PASSWORD})["Location"].startswith("/people/invite/")
     said = [client.post(page, {"password": "no"}).text for _ in range(6)]
     assert ["Too many" in one for one in said] == [False] * 5 + [True]
+    noted = AuditEntry.objects.filter(target=f"user:{admin.pk}").order_by("pk")
+    last = list(noted.values_list("tag", flat=True))[-6:]
+    assert last == [Tag.LOGIN_FAILED] * 5 + [Tag.LOCKED_OUT]
     assert "Too many" in client.post(page, {"password": PASSWORD}).text
 
 

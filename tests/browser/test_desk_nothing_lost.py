@@ -98,6 +98,26 @@ def test_what_one_typed_is_never_sent_as_that_of_another(
     site.troubles.clear()  # the browser itself reports the 403
 
 
+def test_who_leaves_while_something_waits_for_a_login_is_asked(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    start(page)
+    Session.objects.all().delete()
+    page.locator("#comment").fill("typed after that")
+    dialog = page.get_by_role("dialog", name="Log in again")
+    expect(dialog).to_be_visible()
+    asked: list[str] = []
+    page.on("dialog", lambda one: (asked.append(one.type), one.dismiss()))
+    page.evaluate("() => void setTimeout(() => location.assign('/'))")
+    page.wait_for_timeout(500)
+    expect(page.locator("#comment")).to_have_value("typed after that")
+    assert asked == ["beforeunload"]
+    log_in_again(page, PASSWORD)
+    expect(dialog).to_be_hidden()
+    assert Draft.objects.get().content["comment"] == "typed after that"
+
+
 def test_what_a_person_has_to_do_first_takes_nothing_typed_away(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:

@@ -65,6 +65,23 @@ def test_a_key_is_added_used_and_a_wrong_one_is_said(
     page.wait_for_url(lambda url: "reauthenticate" not in url)
 
 
+def test_who_needs_a_factor_first_can_add_one_and_do_nothing_else(
+    site: Site, admin: User, settings: Any
+) -> None:
+    """A form asks first whether its person has something to do; here they do it."""
+    settings.SECOND_FACTOR_ROLES = ["admin"]
+    page = site.open()
+    site.log_in(page, admin)
+    page.goto("/people/invite/")
+    expect(page.get_by_role("heading", name="Second factor").first).to_be_visible()
+    page.goto("/account/second-factor/totp/activate/")
+    page.fill("input[name=password]", PASSWORD)
+    page.press("input[name=password]", "Enter")
+    page.locator("main input[name=code]").fill("000000")
+    page.locator("main input[name=code]").press("Enter")
+    expect(page.get_by_text("The code is wrong")).to_be_visible()
+
+
 @pytest.mark.parametrize("left", [False, True])
 def test_what_waits_for_a_key_is_done_unless_it_was_left(
     left: bool, site: Site, admin: User, teacher: User, insecure: None, settings: Any

@@ -15,9 +15,9 @@ from evaluations.runs.selectors.accounts import accounts, get_endpoint
 from evaluations.runs.services.endpoint_checks import check_endpoint
 from evaluations.runs.services.endpoints import save_endpoint, state_of
 from gradeapp.accounts.confirmation import check_confirmed_before
+from gradeapp.accounts.own_password import is_own
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.accounts.throttle import guess, own_password_limits
 from gradeapp.common.database_clock import database_now
 from gradeapp.common.refusals import Refusal
 
@@ -82,9 +82,7 @@ def _has_confirmed(request: MemberRequest, form: EndpointForm, endpoint: Endpoin
     if endpoint is None or form.cleaned_data["base_url"].rstrip("/") == endpoint.base_url:
         return False
     if user.has_usable_password():
-        return bool(password) and guess(
-            own_password_limits(user.pk), lambda: user.check_password(password)
-        )
+        return bool(password) and is_own(user, password)
     check_confirmed_before(request)
     return True
 

@@ -12,7 +12,7 @@ const firstMissing = () => lines().find((line) => radiosOf(line).every((radio) =
 function cycle(line) {
   const radios = radiosOf(line);
   radios[(radios.findIndex((radio) => radio.checked) + 1) % radios.length].checked = true;
-  unsaved = true;
+  changed();
   activate(line);
 }
 
@@ -34,8 +34,13 @@ function complete() {
 let unsaved = false;
 let warned = false;
 
+function changed() {
+  unsaved = true;
+  warned = false;
+}
+
 document.addEventListener("input", (event) => {
-  if (event.target.closest("#judgement")) unsaved = true;
+  if (event.target.closest("#judgement")) changed();
 });
 
 function mayLeave() {

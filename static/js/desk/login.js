@@ -7,6 +7,9 @@ let waiting = new Set(); // what to do then
 let why = ""; // why what was typed cannot be sent, besides that nobody is logged in
 let expired = true; // whether the session has ended at all
 
+// Whether something typed waits for a login.
+export const isWaiting = () => waiting.size > 0;
+
 const dialog = () => document.getElementById("login-again");
 
 async function read(answer) {

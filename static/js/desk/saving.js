@@ -3,7 +3,7 @@
 // the form. Sentences come from data attributes of the form and of #desk.
 import { refusal, refusalCode } from "../htmx-errors.js";
 import { composes } from "../key-map.js";
-import { isLoggedOut, waitForLogin } from "./login.js";
+import { isLoggedOut, isWaiting, waitForLogin } from "./login.js";
 import { form, isBusy, makesLine, patience, say, setBusy, show } from "./page.js";
 
 const IDLE_MS = 5 * 60 * 1000;
@@ -131,7 +131,7 @@ addEventListener("online", () => state.failures && retry());
 
 // Whoever closes the page while something could not be sent is asked first.
 addEventListener("beforeunload", (event) => {
-  if (form() && (state.failures || own.failing?.())) event.preventDefault();
+  if (form() && (state.failures || isWaiting() || own.failing?.())) event.preventDefault();
 });
 
 // ---- keys: before keys.js, which ignores events that are prevented here ----

@@ -103,6 +103,8 @@ def test_a_type_that_is_not_scored_by_rule_is_refused(letters: str) -> None:
         ("题目要求选出不正确的选项。正确的是AC，不正确的是BD。", "multi_choice", "BD"),
         ("正确的是A、B、C，所以不正确的是D。", "single_choice", "D"),
         ("选B，不选A。", "single_choice", "B"),
+        ("综上，本题答案是B，不是A。A项错在偷换概念。", "single_choice", "B"),
+        ("答案是A，无需更改为B。", "single_choice", "A"),
         ("应当选择BD，不应当选择AC。", "multi_choice", "BD"),
         ("正确的是A。不正确的是C，故选C", "single_choice", "C"),
         ("The answer is C, as the statement that is not true is C.", "single_choice", "C"),
@@ -138,7 +140,7 @@ def test_an_answer_that_is_denied_is_none(output: str) -> None:
 @pytest.mark.parametrize(
     "output",
     [
-        "**1. B** 理由：A与原文不符。\n**2. A** 理由：B错。\n**3. D** 理由：略\n**4. C** 解析：D太绝对",
+        "**1. B** 理由：A与原文不符。\n**2. A** 理由：B错。\n**3. D** 理由：略\n**4. C** 解析：D错",
         "1 → B\n2 → A\n3 → D\n4 → C",
         "1 -> B\n2 -> A\n3 -> D\n4 -> C",
         "最终答案：\\boxed{BADC}",

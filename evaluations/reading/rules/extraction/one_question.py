@@ -37,10 +37,11 @@ _OPENING_LETTER = (
 # "A. Actually, B.": another letter right after the answer, behind a word of a change of mind.
 _CHANGED = (
     r"(?<![A-Za-z])(?P<first>[LETTERS])[)\]\"'}]{0,2}\s?[.,;!。]?[\s\x1e]{0,3}"
-    r"(?i:(?:(?:oh |ah )?no,? )?(?:actually|wait|sorry|correction|no|or rather|i mean)\b"
+    r"(?i:(?:hmm|oh|ah|well)[,.…]{0,3}\s?)?"
+    r"(?i:(?:no,? )?(?:actually|wait|sorry|correction|no|or rather|i mean)\b"
     r"|(?:啊|哦|噢)?(?:不对?|等等|等一下|抱歉|更正|说错了)\s?(?=[,:.!。]))[\s,:.!。]{0,4}"
     r"(?i:(?:it'?s |it is |the answer is |i mean |应该?是|应?选|是|为)\s?)?"
-    r"(?P<other>[LETTERS])(?:[.,;!。\x1e\n)]|\Z)"
+    r"(?P<other>[LETTERS])(?:[.,;!。\x1e\n)才]|\Z)"
 )
 _CONCLUDES = re.compile(
     r"(?:综上|总之|综合|本题|最终|整体|\b(?:overall|in conclusion|in summary|final)\b)"

@@ -248,7 +248,8 @@ def negated_left(left: str) -> bool:
 
 # The same before a cue: "不能" before "选A", "would not" before "choose A".
 NEGATED_CUE = _left(
-    r"(?:不(?:会|能|可能|应[该当]?|该|可|再|要)?|没有?|未|(?<![分特差])别|勿|并?非|误|错|漏|易|多|备|无法)\s?"
+    r"(?:不(?:会|能|可能|应[该当]?|该|可|再|要)?|没有?|未|(?<![分特差])别|勿|并?非|误|错|漏|易|多|备|无法"
+    r"|(?:无需|无须|不必|不用|不需要?)更?)\s?"
     r"|(?:\bnot|n't|\bnever|\bcannot|\bneither)\s(?:\w{2,12}\s)?"
 )
 CONDITIONAL_CUE = _left(
