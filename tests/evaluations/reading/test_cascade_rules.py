@@ -145,6 +145,7 @@ def test_an_answer_that_is_denied_is_none(output: str) -> None:
         "1 -> B\n2 -> A\n3 -> D\n4 -> C",
         "最终答案：\\boxed{BADC}",
         "\\boxed{B, A, D, C}",
+        "The answers are B, A, D and C respectively.",
     ],
 )
 def test_numbered_answers_as_newer_models_write_them(output: str) -> None:
