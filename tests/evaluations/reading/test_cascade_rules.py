@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,26 +90,26 @@ def test_a_type_that_is_not_scored_by_rule_is_refused(letters: str) -> None:
     [
         ("故选AC。错误选项：BD", "multi_choice", "AC"),
         ("答案：AC\n错误选项：BD", "multi_choice", "AC"),
-        ("说法正确的是AC，说法错误的是BD", "multi_choice", "AC"),
-        ("正确的选项有：A、B、D。错误的选项有：C。", "multi_choice", "ABD"),
-        ("正确的是A，错误的是B。", "single_choice", "A"),
         ("The answer is A. The wrong option is B.", "single_choice", "A"),
-        ("Correct choice: A\nMost tempting wrong choice: C", "single_choice", "A"),
-        ("所以，错误的选项是C", "single_choice", "C"),  # the question may ask for it
-        ("A、B、D正确，不正确的一项是C", "single_choice", "C"),
-        ("正确的是A、B、D，错误的是C。", "single_choice", "C"),
-        ("符合题意的是A、B、D。不符合题意的是C。", "single_choice", "C"),
-        ("正确的是A、B，错误的是C、D。", "single_choice", None),
-        ("正确的是AC，所以不正确的是BD。", "multi_choice", "BD"),
-        ("题目要求选出不正确的选项。正确的是AC，不正确的是BD。", "multi_choice", "BD"),
-        ("正确的是A、B、C，所以不正确的是D。", "single_choice", "D"),
         ("选B，不选A。", "single_choice", "B"),
+        ("应当选择BD，不应当选择AC。", "multi_choice", "BD"),
         ("综上，本题答案是B，不是A。A项错在偷换概念。", "single_choice", "B"),
         ("答案是A，无需更改为B。", "single_choice", "A"),
-        ("应当选择BD，不应当选择AC。", "multi_choice", "BD"),
+        # The question may ask for what is wrong.
+        ("所以，错误的选项是C", "single_choice", "C"),
+        ("A、B、D正确，不正确的一项是C", "single_choice", "C"),
+        ("正确的是A、B、D，错误的是C。", "single_choice", "C"),
         ("正确的是A。不正确的是C，故选C", "single_choice", "C"),
-        ("The answer is C, as the statement that is not true is C.", "single_choice", "C"),
+        ("正确的是AC，所以不正确的是BD。", "multi_choice", "BD"),
+        ("下列说法错误的是：\n正确的有：A、C\n错误的有：B、D", "multi_choice", "BD"),
         ("答案是A。等等，题目问的是错误的，错误的是B。", "single_choice", "B"),
+        ("标点正确的是A。没有错误的一项是C。", "single_choice", "C"),
+        ("The answer is C, as the statement that is not true is C.", "single_choice", "C"),
+        ("原来的参考答案是A。但错误的一项是C。", "single_choice", "C"),
+        # It is not certain what is asked for.
+        ("说法正确的是AC，说法错误的是BD", "multi_choice", None),
+        ("正确的是A，错误的是B。", "single_choice", None),
+        ("正确的是A、B，错误的是C、D。", "single_choice", None),
         ("答案是A。等等，再检查一下，错误的是B。", "single_choice", None),
         ("不正确的是C。其余正确的是A、B、D。", "single_choice", None),
     ],
@@ -121,28 +122,18 @@ def test_what_is_named_as_wrong_is_no_answer_beside_what_is_named_as_right(
 
 @pytest.mark.parametrize(
     "output",
-    ["A. Actually, B.", "A. No wait, B", "I choose A. Sorry, B.", "A, no, C", "A。不对，B。"],
-)
-def test_a_change_of_mind_right_after_the_answer_is_ambiguous(output: str) -> None:
-    assert read_answer(output, "single_choice", "ABCD", 1).outcome == "ambiguous"
-    unchanged = read_answer("A. Actually, B is too strong.", "single_choice", "ABCD", 1)
-    assert unchanged.answers == ("A",)
-
-
-@pytest.mark.parametrize(
-    "output",
     ["It is false that the answer is A.", "I doubt that the answer is A.", "没有理由选A。"],
 )
 def test_an_answer_that_is_denied_is_none(output: str) -> None:
     assert read_answer(output, "single_choice", "ABCD", 1).outcome == "no_answer"
+    named = read_answer("题干问哪项没有依据，没有依据的选项是C。", "single_choice", "ABCD", 1)
+    assert named.answers == ("C",)
 
 
 @pytest.mark.parametrize(
     "output",
     [
         "**1. B** 理由：A与原文不符。\n**2. A** 理由：B错。\n**3. D** 理由：略\n**4. C** 解析：D错",
-        "1 → B\n2 → A\n3 → D\n4 → C",
-        "1 -> B\n2 -> A\n3 -> D\n4 -> C",
         "最终答案：\\boxed{BADC}",
         "\\boxed{B, A, D, C}",
         "The answers are B, A, D and C respectively.",
@@ -167,6 +158,23 @@ def test_a_remark_about_an_earlier_question_is_no_answer_to_the_last(
 ) -> None:
     output = f"1. B\n2. A\n3. D\n4. C\n\n{remark}"
     read_as = read_answer(output, "multi_question_choice", "ABCD", 4)
+    assert read_as.answers == tuple(answers)
+
+
+@pytest.mark.parametrize(
+    ("output", "answers"),
+    [
+        ("1. A项不合。结合第3题可知，B项正确。答案：B\n2. 答案：A\n3. 答案：D", "BAD"),
+        ("21. A项与第22题重复，排除；D项无中生有。故选B。\n22. A\n23. D", "BAD"),
+        ("1. B\n2. D\n3. C seems right, but as Question 2 shows, the answer is A.", "BDA"),
+        ("21. 正确的是A、B、C，不正确的是D。\n22. B\n23. A", "DBA"),
+        ("1. B\n2. A\n3. \\boxed{ABC}", ("B", "A", None)),
+    ],
+)
+def test_what_is_said_of_other_questions_takes_no_answer_away(
+    output: str, answers: Sequence[str | None]
+) -> None:
+    read_as = read_answer(output, "multi_question_choice", "ABCD", 3)
     assert read_as.answers == tuple(answers)
 
 

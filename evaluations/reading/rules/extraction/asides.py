@@ -52,7 +52,7 @@ _HEARSAY = re.compile(
     rf"(?:{_EN_OWN}){{0,50}}?\b(?:{_EN_VERB}|is|option)\b(?:{_EN_OWN}){{0,20}}?){_LETTERS}"
     rf"|(?i:\b(?:tempt(?:ing|ed)|wrong|incorrect|mistake) to {_EN_VERB}\b"
     rf"(?:{_EN_OWN}){{0,20}}?){_LETTERS}"
-    rf"|没有(?:任何|什么)?(?:理由|依据|根据)[^,。;\n]{{0,6}}?(?:答案|选)[^,。;\n]{{0,4}}?{_ZH_LETTERS}"
+    rf"|没有(?:任何|什么)?(?:理由|依据|根据)(?!的)[^,。;\n]{{0,6}}?(?:答案|选)[^,。;\n]{{0,4}}?{_ZH_LETTERS}"
     r"|(?i:\b(?:it is not the case|it's not the case|it is not true|it isn't true|it is false"
     r"|i doubt|i (?:do not|don't) (?:think|believe)|nobody (?:would|could) (?:say|think))"
     r"(?: that)? (?:the )?(?:\w{1,8} )?"

@@ -147,7 +147,8 @@ def find_mentions(text: str, letters: str) -> Mentions:
 def named_before(text: str, last: Mention, earlier: Sequence[Mention]) -> Mention | None:
     """Return what names other letters as right before *last* names the wrong ones.
 
-    "故选AC。错误选项：BD" answers AC. Alone, "错误的选项是C" answers a question for the wrong one.
+    Alone, "错误的选项是C" answers a question for the wrong one; so it does behind "所以", and where
+    the text says that the wrong one is asked for.
     """
     if not is_against(text, last):
         return None
@@ -155,8 +156,15 @@ def named_before(text: str, last: Mention, earlier: Sequence[Mention]) -> Mentio
     named = next(others, None)
     if named is None or set(named.letters) & set(last.letters):
         return None
-    after = named.end if named.cue in p.ANSWERING else 0
-    return None if p.WRONG_IS_ASKED.search(text, after, last.cue_start) else named
+    concluded = p.CONCLUDED.search(text, named.end, last.cue_start)
+    return None if concluded or p.WRONG_IS_ASKED.search(text, 0, last.cue_start) else named
+
+
+def is_answer_beside(text: str, named: Mention, last: Mention) -> bool:
+    """Return whether *named* gives the answer, and *last* names the wrong options right behind."""
+    gap = p.ADJACENT.match(text, named.end)
+    beside = gap is not None and gap.end() >= wording_start(text, last)
+    return named.cue in p.ANSWERING and beside
 
 
 def is_against(text: str, mention: Mention) -> bool:

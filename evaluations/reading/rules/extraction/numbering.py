@@ -30,7 +30,7 @@ _STYLES = (
     ("han", rf"(?:^|(?<=[\s;。]))(?P<n>[{_HAN}]{{1,3}})\s?[、.:](?=\s?[A-Za-z(])"),
     (
         "bare",
-        r"(?<![A-Za-z0-9.,-])(?P<n>\d{1,3})(?=\s{0,4}(?:[-=]?>?|→)\s{0,3}[(\[\"]?[A-Ga-g](?![A-Za-z]))",
+        r"(?<![A-Za-z0-9.,-])(?P<n>\d{1,3})(?=\s{0,4}[-=]?\s{0,3}[(\[\"]?[A-Ga-g](?![A-Za-z]))",
     ),
     (
         "said",
@@ -44,7 +44,7 @@ _MARKERS = re.compile(
     ),
     re.IGNORECASE | re.MULTILINE,
 )
-_AFTER = re.compile(r"\s{0,3}(?:[-=]>|→|[.:、)-]{0,2})")
+_AFTER = re.compile(r"\s{0,3}[.:、)-]{0,2}")
 _RANGE = re.compile(
     r"(?<![A-Za-z0-9.])\(?(?P<low>\d{1,3})\)?\s?(?:题)?\s?(?:-|–|—|~|至|到|to)\s?\(?(?P<high>\d{1,3})\)?"
     r"\s?(?:小?题)?\s{0,2}[.:、)]?\s{0,3}"
@@ -90,9 +90,19 @@ _REPEATED = (
 _NUMBERED_OPTION = re.compile(
     r"[(\[]?(?<![A-Za-z])[A-G][)\]]?\s?[.:、)=→-]{0,2}\s?[(\[]?(?:\d{1,3}|[-–—/]|[Nn]one|无)[)\]]?(?![a-z0-9])[\s,;.。、]*+"
 )
-# "4. C" and then "第1题…": a remark about another question than that whose answer was just given.
-_OWN_LETTER = r"[\s(\[\"]{0,3}[LETTERS](?![A-Za-z])"
-_SAYS_QUESTION = ("ordinal", "word", "topic")
+# The answer right behind a number: "36. A", "第38题选C".
+_GIVEN = (
+    r"\s{0,3}(?:应?选|答案)?[是为:]?\s{0,2}[(\[\"]?[LETTERS](?:选?项)?[)\]\"]?"
+    r"\s{0,2}(?:[.。,;\n\x1e]|\s\S|\Z)"
+)
+# "4. C" on a line of its own, and then a line "解析：第1题…": a remark about another question.
+_OWN_LINE = r"[ \t(\[\"*]{0,4}[LETTERS][)\]\"*]{0,3}[.。]?[ \t]*\n"
+_REMARK = re.compile(
+    r"\n[ \t]*(?:[\u4e00-\u9fff]{1,4}\s?[:,]\s?"
+    r"|(?i:(?:for|in|on|to|about|explanation for|note on|note:)\s))?"
+    r"(?:第\s?(?P<n>\d{1,3})\s?(?:小?题|空)"
+    r"|(?i:questions?|gaps?|blanks?|items?)\s?(?P<m>\d{1,3})(?!\d))"
+)
 # Only the last lists of numbers of an output are read; more than this are noise.
 _MOST_RUNS = 30
 
@@ -131,7 +141,9 @@ def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[lis
     markers = find_markers(source, letters)
     for own in _groups(markers):
         end = len(source.text)
-        if _in_another_order(own, parts):
+        if _in_another_order(own, parts) and all(
+            for_letters(_GIVEN, letters).match(source.text, marker.end) for marker in own
+        ):
             stops = [*(marker.start for marker in own[1:]), end]
             base = min(marker.number for marker in own)
             yield [
@@ -332,13 +344,12 @@ def _corrected(slot: Slot, base: int, parts: int, letters: str) -> list[Slot]:
 
 
 def _until_another(slot: Slot, base: int, parts: int, letters: str) -> Slot:
-    """Return *slot* up to a remark about another question, if it begins with its own answer."""
+    """Return *slot* up to a line about another question, if its own answer has a line before."""
     text = slot.source.text
-    if not for_letters(_OWN_LETTER, letters).match(text):
+    if not for_letters(_OWN_LINE, letters).match(text):
         return slot
-    for match in _MARKERS.finditer(text):
-        style = match.lastgroup or ""
-        index = _number(match[f"n_{style}"]) - base if style in _SAYS_QUESTION else slot.index
+    for match in _REMARK.finditer(text):
+        index = int(match["n"] or match["m"]) - base
         if index != slot.index and 0 <= index < parts:
             return Slot(slot.index, slot.source.part(0, match.start()), None)
     return slot

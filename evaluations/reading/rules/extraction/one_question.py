@@ -34,15 +34,6 @@ _OPENING_LETTER = (
     r"\s{0,4}[(\[]?(?P<letter>[LETTERS])[)\]]?[.。、,;]?[ \x1e]{0,3}"
     r"\n\s{0,4}[(第]?(?P<next>\d{1,3})(?!\d)"
 )
-# "A. Actually, B.": another letter right after the answer, behind a word of a change of mind.
-_CHANGED = (
-    r"(?<![A-Za-z])(?P<first>[LETTERS])[)\]\"'}]{0,2}\s?[.,;!。]?[\s\x1e]{0,3}"
-    r"(?i:(?:hmm|oh|ah|well)[,.…]{0,3}\s?)?"
-    r"(?i:(?:no,? )?(?:actually|wait|sorry|correction|no|or rather|i mean)\b"
-    r"|(?:啊|哦|噢)?(?:不对?|等等|等一下|抱歉|更正|说错了)\s?(?=[,:.!。]))[\s,:.!。]{0,4}"
-    r"(?i:(?:it'?s |it is |the answer is |i mean |应该?是|应?选|是|为)\s?)?"
-    r"(?P<other>[LETTERS])(?:[.,;!。\x1e\n)才]|\Z)"
-)
 _CONCLUDES = re.compile(
     r"(?:综上|总之|综合|本题|最终|整体|\b(?:overall|in conclusion|in summary|final)\b)"
     r"[^\n。]{0,24}\Z",
@@ -63,11 +54,9 @@ def read_one_question(source: SourceText, letters: str, *, several: bool) -> Ext
             reading = Reading((letters[0],), span, "numbered", "several_questions", 0.0, True)
     if reading is None or not reading.letters:
         return unread(ReadingOutcome.NO_ANSWER, 1)
-    if not several and reading.against and len(set(reading.letters)) > 1:
-        # "正确的是A、B、D，错误的是C": one is asked for, so the question asks for the wrong one.
-        reading = reading.against
-    uncertain = reading.undecided or _changes(source, reading, letters)
-    if uncertain or (not several and several_letters(reading)):
+    if not several:
+        reading = as_one(reading)
+    if reading.undecided or (not several and several_letters(reading)):
         return ambiguous(reading)
     return extraction_of(reading, "".join(sorted(set(reading.letters))))
 
@@ -82,12 +71,14 @@ def read_question(source: SourceText, letters: str) -> Reading | None:
     return reading
 
 
-def _changes(source: SourceText, reading: Reading, letters: str) -> bool:
-    """Return whether the writer goes on from the letters that were read to another one."""
-    return any(
-        match["first"] in reading.letters and match["other"] not in reading.letters
-        for match in for_letters(_CHANGED, letters).finditer(source.text)
-    )
+def as_one(reading: Reading) -> Reading:
+    """Return *reading* where one letter is asked for.
+
+    "正确的是A、B、D，错误的是C": only the wrong one can be asked for.
+    """
+    wrong = reading.against
+    several = len(set(reading.letters)) > 1
+    return wrong if wrong is not None and several and len(set(wrong.letters)) == 1 else reading
 
 
 def several_letters(reading: Reading) -> bool:

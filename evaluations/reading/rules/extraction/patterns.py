@@ -187,19 +187,27 @@ ANSWERING = frozenset(
 NAMING = ANSWERING | {"zh.the_one"}
 # In the wording of a commitment or right before it: it names the options that are wrong.
 AGAINST = re.compile(
-    r"错|误(?<!无误)|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合|满足|能)|没有"
+    r"(?<!没有)(?<!无)错|(?<!没有)(?<!无)(?<!错)误|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合|满足|能)"
     r"|\b(?:wrong|incorrect|false|not|except|least)\b",
     re.IGNORECASE,
 )
 AGAINST_WINDOW = 12
-# What follows is the answer after all, or the question is said to ask for the wrong options.
+# What follows is the answer after all.
+CONCLUDED = re.compile(
+    r"所以|因此|故|综上|那么|应选|但|然而|不过"
+    r"|\b(?:so|therefore|thus|hence|then|but|however)\b",
+    re.IGNORECASE,
+)
+# The question is said to ask for the wrong options.
 WRONG_IS_ASKED = re.compile(
-    r"所以|因此|故|综上|那么|应选|\b(?:so|therefore|thus|hence|then)\b"
-    r"|(?:题目|本题|题干|要求|[让问]的?是|选出?)[^。\n]{0,12}(?:错|有误|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合))"
+    r"(?:题目|本题|题干|要求|下列|以下|哪|[让问]的?是|选出?)[^。\nA-G]{0,16}"
+    r"(?:错|有误|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合))"
     r"|\b(?:asks?|asked|asking|looking) (?:us )?(?:for|to|which)\b[^.\n]{0,40}"
     r"\b(?:wrong|incorrect|false|not|except|exception|least)\b",
     re.IGNORECASE,
 )
+# Between an answer and the list of the wrong options right behind it.
+ADJACENT = re.compile(r"[\s。.,;]{0,4}")
 
 _ASCII_CUES = tuple(cue for cue in CUES if cue.name.startswith("en."))
 _HAN_CUES = tuple(cue for cue in CUES if cue.name.startswith("zh."))

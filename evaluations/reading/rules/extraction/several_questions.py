@@ -15,6 +15,7 @@ from evaluations.reading.rules.extraction.numbering import (
     options_with_numbers,
 )
 from evaluations.reading.rules.extraction.one_question import (
+    as_one,
     first_without_number,
     read_one_question,
     read_question,
@@ -38,9 +39,9 @@ def read_several_questions(source: SourceText, letters: str, parts: int) -> Extr
         return unread(ReadingOutcome.AMBIGUOUS, parts)
     row = (
         _by_tags(source, letters, parts)
-        or _in_a_box(source, letters, parts)
         or _best(numbered_slots(source, letters, parts), letters, parts)
         or _sequence(source, letters, parts)
+        or _in_the_box(source, letters, parts)
         or _goes_on(source, letters, parts)
     )
     if row is None or not any(row):
@@ -82,13 +83,13 @@ def _by_tags(source: SourceText, letters: str, parts: int) -> _Row | None:
     return _goes_on(after, letters, parts) or listed or _sequence(last, letters, parts) or row
 
 
-def _in_a_box(source: SourceText, letters: str, parts: int) -> _Row | None:
-    """Read all answers from the last box: "\\boxed{BADC}"."""
+def _in_the_box(source: SourceText, letters: str, parts: int) -> _Row | None:
+    """Read all answers from the only box: "\\boxed{BADC}"."""
     boxes = [tag for tag in find_tags(source.text) if tag.boxed]
-    if not boxes:
+    if len(boxes) != 1:
         return None
-    last = source.part(boxes[-1].content_start, boxes[-1].content_end)
-    return _sequence(last, letters, parts) if whole(last, letters) else None
+    box = source.part(boxes[0].content_start, boxes[0].content_end)
+    return _sequence(box, letters, parts) if whole(box, letters) else None
 
 
 def _by_numbers_in_tags(
@@ -131,9 +132,8 @@ def _best(cuts: Iterable[list[Slot]], letters: str, parts: int, at_least: int = 
     for slots in cuts:
         row: _Row = [None] * parts
         for slot in slots:
-            row[slot.index] = slot.fixed or (
-                read_question(slot.source, letters) or with_words(slot.source, letters)
-            )
+            own = slot.fixed or read_question(slot.source, letters)
+            row[slot.index] = as_one(own) if own else with_words(slot.source, letters)
         # "A look after" is read as an answer if at least two others are written so.
         if sum(r is not None and r.pattern == "with_words" for r in row) > 1:
             for slot in slots:

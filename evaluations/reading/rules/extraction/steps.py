@@ -18,8 +18,8 @@ from evaluations.reading.rules.extraction.mentions import (
     Mention,
     Stance,
     find_mentions,
+    is_answer_beside,
     named_before,
-    wording_start,
 )
 from evaluations.reading.rules.extraction.option_lists import (
     OWN_NUMBER,
@@ -58,7 +58,7 @@ _SMALL_REPEATED = re.compile(r"(?<![A-Za-z])([a-g])\1++(?![A-Za-z])")
 # "B. 因为…", "(C) The author…", "B, because": the output begins with its answer.
 _LEADING = re.compile(
     r"\s{0,4}(?P<sign>[✅✔☑]\s{0,2})?[(\[\"]?(?P<letter>[A-Za-z])"
-    r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|理由|解析|解释|说明|rather|\(|[-–—]\s))"
+    r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|(?:理由|解析|解释|说明)\s?:|rather|\(|[-–—]\s))"
 )
 # "A+B": two letters joined like terms of a formula.
 _JOINED_ON = re.compile(r"\s?[+&]\s?[A-G](?![A-Za-z0-9])")
@@ -213,19 +213,18 @@ def committed(source: SourceText, letters: str) -> Reading | None:
         return None
     earlier = list(islice(meant, _MOST_PLACES))
     named = named_before(source.text, last, earlier)
-    turned = named is not None and bool(
-        _TURN.search(source.text, named.end, wording_start(source.text, last))
-    )
-    against = None
-    if named is not None and not turned:
+    against, unsure = None, False
+    if named is not None:
+        # "故选AC。错误选项：BD" answers AC. Elsewhere it is not certain what is asked for.
         against = from_mention(source, last, "commitment", 0.75)
+        unsure = not is_answer_beside(source.text, named, last)
         last, earlier = named, earlier[earlier.index(named) + 1 :]
     reading = from_mention(source, last, "commitment", 0.75 if last.weak else 0.9)
     reading = replace(reading, against=against)
     joined = _JOINED_ON.match(source.text, last.end)
     if (
         joined
-        or turned
+        or unsure
         or any(
             mention.start > last.end
             and mention.stance is Stance.AFFIRMED
