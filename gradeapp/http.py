@@ -82,13 +82,13 @@ def with_code(errors: Any) -> dict[str, Any]:
     Places in lists count from 1: ``points.2.text`` is the text of the second point.
     """
     fields = errors if isinstance(errors, dict) else {"non_field_errors": errors}
-    name, said = next(iter(fields.items()))
+    name, said = next(iter(fields.items()), ("non_field_errors", ""))
     way = [name]
-    while isinstance(said, list | dict):
-        named = said.items() if isinstance(said, dict) else enumerate(said, start=1)
-        place, inner = next((key, one) for key, one in named if one)
+    while said and isinstance(said, list | dict):
+        named = said.items() if isinstance(said, dict) else enumerate(said)
+        place, inner = next(((key, one) for key, one in named if one), ("", ""))
         if isinstance(said, dict) or isinstance(inner, list | dict):
-            way.append(str(place))
+            way.append(str(place + 1) if isinstance(place, int) else str(place))
         said = inner
     way = [part for part in way if part != "non_field_errors"]
     if not way:

@@ -66,6 +66,8 @@ def test_the_place_of_what_is_wrong_counts_from_one() -> None:
     body = with_code({"points": [{}, {"points": ["This field is required."]}]})
     assert (body["detail"], body["field"]) == ("points.2.points: This field is required.", "points")
     assert with_code({"budget": ["No."]})["detail"] == "budget: No."
+    assert with_code({"points": {1: ["No."]}})["detail"] == "points.2: No.", "as a list of numbers"
+    assert with_code({})["code"] == "bad_input"
     assert with_code(["No."])["detail"] == "No."
     assert with_code({"non_field_errors": ["No."]})["detail"] == "No."
     assert with_code({"choice": {"limit": ["No."]}})["detail"] == "choice.limit: No."

@@ -13,17 +13,26 @@ let sure = null; // the form that is sent now
 let sent = null; // the event of the form whose answer is waited for
 let timer = null;
 
-async function send(form, submitter) {
-  form.setAttribute("aria-busy", "true");
+async function look(form, submitter) {
   const { state, text } = await renewToken();
-  form.removeAttribute("aria-busy");
-  asked = null;
   const { other, network, server } = region.dataset;
   if (state === "nobody" || (state === "held" && !DOES_IT.test(location.pathname))) return explainLogin(text);
   if (state !== "renewed" && state !== "held") return notify({ other, unreached: network }[state] ?? server);
+  asked = null;
   sure = form;
   form.requestSubmit(submitter);
-  sure = null;
+}
+
+async function send(form, submitter) {
+  form.setAttribute("aria-busy", "true");
+  try {
+    await look(form, submitter);
+  } catch {
+    notify(region.dataset.server);
+  } finally {
+    form.removeAttribute("aria-busy");
+    asked = sure = null;
+  }
 }
 
 const answered = () => {

@@ -5,7 +5,8 @@ const LONGEST_WAIT_MS = 10_000;
 
 async function ask() {
   const answer = await fetch("/session/", { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });
-  return answer.ok ? answer.json() : "";
+  const said = answer.ok ? await answer.json() : "";
+  return said && "person" in said ? said : ""; // a proxy may answer
 }
 
 // Returns { state }: "renewed", "other" where somebody else is logged in, "nobody" where nobody is, "held" where

@@ -71,8 +71,8 @@ def test_a_conflict_is_found_by_its_code_read_and_decided(
     expect(rows.filter(has_text="Keep as it is")).to_have_count(1)
 
 
-def answer_as(status: int, route: Route) -> None:
-    route.fulfill(status=status, body="<h1>")
+def answer_as(status: int, body: str, route: Route) -> None:
+    route.fulfill(status=status, body=body)
 
 
 def test_what_was_typed_stays_when_a_plain_form_cannot_be_sent(
@@ -89,8 +89,12 @@ def test_what_was_typed_stays_when_a_plain_form_cannot_be_sent(
     notice = page.locator("#notices")
     expect(notice).to_contain_text("The server cannot be reached")
     page.context.set_offline(False)
-    for status, words in ((200, "cannot be reached"), (502, "Server error")):  # a proxy answers
-        page.route("**/session/", partial(answer_as, status))
+    for status, body, words in (  # a proxy answers
+        (200, "<h1>", "cannot be reached"),
+        (200, "null", "Server error"),
+        (502, "<h1>", "Server error"),
+    ):
+        page.route("**/session/", partial(answer_as, status, body))
         reason.press("Enter")
         expect(notice).to_contain_text(words)
         page.unroute("**/session/")

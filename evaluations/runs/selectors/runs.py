@@ -115,7 +115,8 @@ class TaskProgress:
 class ErrorRow:
     """One kind of failed attempts, their number and possible cost.
 
-    ``still_failed`` are the jobs that failed for good by an error of this kind.
+    ``still_failed`` are the jobs that failed for good by an error of this kind; ``none_lost`` that
+    no job with such an error did, by whatever.
     ``last_body`` is the beginning of the last reply that could not be read: for people who may
     start runs, because it may be a page of any service.
     """
@@ -124,6 +125,7 @@ class ErrorRow:
     attempts: int
     jobs: int
     still_failed: int
+    none_lost: bool
     possibly_billed: int
     possible: Decimal
     last_text: str
@@ -298,6 +300,7 @@ def errors(run: Run) -> list[ErrorRow]:
             attempts=Count("pk"),
             jobs=Count("job", distinct=True),
             still_failed=Count("job", filter=lost, distinct=True),
+            ended=Count("job", filter=Q(job__status=JobStatus.FAILED), distinct=True),
             billed=Count("pk", filter=unknown),
             possible=exact_sum("reserved", filter=unknown),
             last=Max("pk"),
@@ -312,6 +315,7 @@ def errors(run: Run) -> list[ErrorRow]:
             attempts=row["attempts"],
             jobs=row["jobs"],
             still_failed=row["still_failed"],
+            none_lost=row["ended"] == 0,
             possibly_billed=row["billed"],
             possible=amount_of(row["possible"]),
             last_text=texts[row["last"]][0],

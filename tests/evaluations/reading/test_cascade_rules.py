@@ -169,6 +169,8 @@ def test_a_remark_about_an_earlier_question_is_no_answer_to_the_last(
         ("1. B\n2. D\n3. C seems right, but as Question 2 shows, the answer is A.", "BDA"),
         ("21. 正确的是A、B、C，不正确的是D。\n22. B\n23. A", "DBA"),
         ("1. B\n2. A\n3. \\boxed{ABC}", ("B", "A", None)),
+        ("第3题：D\n第2题：A\n第1题：B\n\n最终答案：1. C 2. A 3. D", "CAD"),
+        ("2. A\n1. B\n3. D\n\n更正：1. C", ("C", None, "D")),
     ],
 )
 def test_what_is_said_of_other_questions_takes_no_answer_away(

@@ -40,7 +40,7 @@ _LONGEST_JOINER = 24
 MOST_LETTERINGS = 1000
 _LIST_END = re.compile(
     rf"\s{{0,2}}(?:\Z|[.。,;:!)\]}}\n{FIELD_END}]|这?[两三四2-4]个?[项者个]"
-    r"|都|均|全|皆|正确|符合|are\b|both\b|as\b|respectively\b)",
+    r"|都|均|全|皆|正确|符合|are\b|both\b|as\b|respectively\s{0,2}(?:[.。;\n]|\Z))",
     re.IGNORECASE,
 )
 _COLLECTIVE = re.compile(

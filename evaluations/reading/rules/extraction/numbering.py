@@ -141,8 +141,11 @@ def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[lis
     markers = find_markers(source, letters)
     for own in _groups(markers):
         end = len(source.text)
-        if _in_another_order(own, parts) and all(
-            for_letters(_GIVEN, letters).match(source.text, marker.end) for marker in own
+        # Nothing else is numbered: a number that comes again may be a correction.
+        if (
+            len(markers) == parts
+            and _in_another_order(own, parts)
+            and all(for_letters(_GIVEN, letters).match(source.text, marker.end) for marker in own)
         ):
             stops = [*(marker.start for marker in own[1:]), end]
             base = min(marker.number for marker in own)
