@@ -107,14 +107,14 @@ def test_who_leaves_while_something_waits_for_a_login_is_asked(
     page.locator("#comment").fill("typed after that")
     dialog = page.get_by_role("dialog", name="Log in again")
     expect(dialog).to_be_visible()
-    asked: list[str] = []
-    page.on("dialog", lambda one: (asked.append(one.type), one.dismiss()))
-    page.evaluate("() => void setTimeout(() => location.assign('/'))")
-    page.wait_for_timeout(500)
+    page.on("dialog", lambda one: one.dismiss())
+    with page.expect_event("dialog") as asked:
+        page.evaluate("() => void setTimeout(() => location.assign('/'))")
+    assert asked.value.type == "beforeunload"
     expect(page.locator("#comment")).to_have_value("typed after that")
-    assert asked == ["beforeunload"]
     log_in_again(page, PASSWORD)
     expect(dialog).to_be_hidden()
+    expect(page.locator(".saved")).to_contain_text("draft saved")
     assert Draft.objects.get().content["comment"] == "typed after that"
 
 
