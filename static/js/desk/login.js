@@ -54,14 +54,16 @@ async function goOn() {
   return true;
 }
 
-// Returns "" when logged in, else the reason.
-async function logIn(form) {
+// Returns "" when logged in, else the reason. The answer to another request, such as a draft that is sent meanwhile,
+// may bring another CSRF token between the page of the login and its form: once more then.
+async function logIn(form, again = true) {
   const page = await fetch(form.action);
   if (page.redirected) return ""; // somebody is: in another window
   const body = new FormData(form);
   body.set("csrfmiddlewaretoken", (await read(page)).querySelector("[name=csrfmiddlewaretoken]").value);
   const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
   if (answer.type === "opaqueredirect") return "";
+  if (answer.status === 403 && again) return logIn(form, false);
   const said = (await read(answer)).querySelector("[data-login] .message-error");
   return said?.textContent.trim() || dialog().dataset.failed;
 }
