@@ -85,6 +85,7 @@ def test_what_one_typed_is_never_sent_as_that_of_another(
     dialog = page.get_by_role("dialog", name="Log in again")
     expect(dialog.get_by_role("alert")).to_contain_text("Somebody else has logged in")
     log_in_again(page, PASSWORD)
+    expect(dialog.get_by_label("Password")).to_have_value("")  # the attempt is over
     expect(dialog.get_by_role("alert")).to_contain_text("Somebody else has logged in")
     assert not Draft.objects.exists()
     assert not Mark.objects.exists()

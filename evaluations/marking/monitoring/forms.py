@@ -130,7 +130,7 @@ class NewRubricForm(forms.Form):
     """Which responses to a question are marked again under its new rubric."""
 
     reach = forms.ChoiceField()
-    version = forms.IntegerField(required=False)
+    version = number_fields.IntegerField(required=False)
     with_arbitrated = forms.BooleanField(required=False)
 
     def __init__(self, scopes: Collection[RemarkScope], *args: Any) -> None:

@@ -6,6 +6,7 @@ const PARSER = new DOMParser();
 let waiting = new Set(); // what to do then
 let why = ""; // why what was typed cannot be sent, besides that nobody is logged in
 let expired = true; // whether the session has ended at all
+let asked = false; // a login is under way
 
 // Whether something typed waits for a login.
 export const isWaiting = () => waiting.size > 0;
@@ -54,16 +55,14 @@ async function goOn() {
   return true;
 }
 
-// Returns "" when logged in, else the reason. The answer to another request, such as a draft that is sent meanwhile,
-// may bring another CSRF token between the page of the login and its form: once more then.
-async function logIn(form, again = true) {
+// Returns "" when logged in, else the reason.
+async function logIn(form) {
   const page = await fetch(form.action);
   if (page.redirected) return ""; // somebody is: in another window
   const body = new FormData(form);
   body.set("csrfmiddlewaretoken", (await read(page)).querySelector("[name=csrfmiddlewaretoken]").value);
   const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
   if (answer.type === "opaqueredirect") return "";
-  if (answer.status === 403 && again) return logIn(form, false);
   const said = (await read(answer)).querySelector("[data-login] .message-error");
   return said?.textContent.trim() || dialog().dataset.failed;
 }
@@ -72,7 +71,10 @@ document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.parentElement !== dialog() || event.submitter?.formMethod === "dialog") return;
   event.preventDefault();
+  if (asked) return;
+  asked = true;
   const refused = await logIn(form).catch(() => dialog().dataset.failed);
+  asked = false;
   say(refused);
   form.elements.password.value = "";
   if (refused) form.elements.password.focus();
