@@ -115,13 +115,15 @@ class RubricColumn:
     """One of the versions that stand side by side.
 
     *only_here* are the places (from 1) of the points that the other version does
-    not say in the same way; *wrong* is what keeps it from being accepted.
+    not say in the same way; *wrong* is what keeps it from being accepted; *earlier*
+    says that the question has got another revision since the version was written.
     """
 
     rubric: Rubric
     lines: RubricLines
     only_here: frozenset[int]
     wrong: tuple[Finding, ...]
+    earlier: bool
 
 
 def rubric_columns(question: Question, rubrics: Sequence[Rubric]) -> list[RubricColumn]:
@@ -137,7 +139,8 @@ def rubric_columns(question: Question, rubrics: Sequence[Rubric]) -> list[Rubric
             if any(wording not in other for other in others)
         )
         wrong = what_is_wrong(question.current, own) if question.current else []
-        columns.append(RubricColumn(rubric, own, apart, tuple(wrong)))
+        earlier = question.current is not None and rubric.created_at < question.current.created_at
+        columns.append(RubricColumn(rubric, own, apart, tuple(wrong), earlier))
     return columns
 
 

@@ -209,7 +209,10 @@ def test_a_draft_is_not_accepted_for_a_text_that_was_not_shown(
     shown = {"seen-revision": str(question.current_id)}
     page = curator.get(address("rubrics", question)).text
     assert f'name="seen-revision" value="{question.current_id}"' in page
+    changed = "has changed since this version was written"
+    assert changed not in page
     revise(question, stem="Another text")
+    assert changed in curator.get(address("rubrics", question)).text
     late = curator.post(address("rubric-accept", question, 1), shown)
     assert late.status_code == 409
     assert "The question has changed in the meantime" in late.text

@@ -120,19 +120,24 @@ def test_two_teachers_far_apart_go_to_the_lead(teacher: User, other_teacher: Use
     assert answer.slots.filter(kind=SlotKind.ARBITRATION).exists()
 
 
-def test_a_third_teacher_beside_a_mean(
-    teacher: User, other_teacher: User, third_teacher: User, lead: User
-) -> None:
-    people = [teacher, other_teacher, third_teacher]
+def given_by_two(people: list[User], *third_points: str) -> tuple[MarkingRound, BlindAnswer, User]:
+    """Two of *people* gave a mark each, the judge's is far off; the last is asked for one more."""
     made = small_round(people, 1, scheme=Scheme.MEAN, judge_check_share=SHARE)
     (answer,) = answers_of(made)
     judges(answer, "0")
     pair = planned_pair(answer)
-    give(answer, pair[0], ("3", "3", "6"))
-    give(answer, pair[1], ("3", "3", "0"))
+    for teacher, points in zip(pair, third_points, strict=True):
+        give(answer, teacher, ("3", "3", points))
     answer.refresh_from_db()
-    assert answer.final is None
     (last,) = set(people) - set(pair)
+    return made, answer, last
+
+
+def test_a_third_teacher_beside_a_mean(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    made, answer, last = given_by_two([teacher, other_teacher, third_teacher], "6", "0")
+    assert answer.final is None
     assert "1 response so far" in logged_in(lead).get(f"/rounds/{made.public_id}/").text
     claimed(last, made)
     give(answer, last, ("3", "2", "0"))
@@ -162,14 +167,7 @@ def test_nobody_is_awaited_who_is_not_there(teacher: User, other_teacher: User) 
 def test_one_more_mark_that_is_returned_counts_when_it_is_given_again(
     teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
-    people = [teacher, other_teacher, third_teacher]
-    made = small_round(people, 1, scheme=Scheme.MEAN, judge_check_share=SHARE)
-    (answer,) = answers_of(made)
-    judges(answer, "0")
-    pair = planned_pair(answer)
-    give(answer, pair[0], ("3", "3", "2.5"))
-    give(answer, pair[1], ("3", "3", "3"))
-    (last,) = set(people) - set(pair)
+    made, answer, last = given_by_two([teacher, other_teacher, third_teacher], "2.5", "3")
     claimed(last, made)
     give(answer, last, ("3", "3", "4"))
     answer.refresh_from_db()
