@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db import models
 
 
@@ -37,6 +39,15 @@ class ProviderAccount(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def waits_until(self, now: datetime) -> datetime | None:
+        """Return until when no call is made, as the provider has said; None if calls are made."""
+        ends = [self.closed_until]
+        if self.reported_requests is not None and self.reported_requests < 1:
+            ends.append(self.reported_until)
+        if self.reported_tokens is not None and self.reported_tokens < 1:
+            ends.append(self.reported_tokens_until)
+        return max((end for end in ends if end is not None and end > now), default=None)
 
 
 class CheckPlace(models.Model):

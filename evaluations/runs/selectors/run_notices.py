@@ -135,11 +135,11 @@ def _account_waits(run: Run, progress: Progress, now: datetime) -> str:
     """
     if run.by_batch or not (progress.waiting or progress.in_flight):
         return ""
-    accounts = ProviderAccount.objects.filter(endpoints=run.endpoint_id, closed_until__gt=now + FEW)
-    account = accounts.first()
-    if account is None:
+    account = ProviderAccount.objects.filter(endpoints=run.endpoint_id).first()
+    until = account.waits_until(now + FEW) if account else None
+    if account is None or until is None:
         return ""
-    words = {"name": account.name, "time": clock_time(account.closed_until, now)}
+    words = {"name": account.name, "time": clock_time(until, now)}
     return (
         _(
             "The provider has asked the account %(name)s to wait until %(time)s. No call is sent "

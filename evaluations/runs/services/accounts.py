@@ -19,6 +19,9 @@ from gradeapp.common.refusals import BadInput, Refusal
 
 MOST_IN_FLIGHT = 4096
 MOST_A_MINUTE = 2**31 - 1
+NOTHING_REPORTED = dict.fromkeys(
+    ("reported_requests", "reported_until", "reported_tokens", "reported_tokens_until")
+)
 
 
 @transaction.atomic
@@ -66,7 +69,9 @@ class Resumed:
 
 
 def end_wait(account: ProviderAccount, *, acting_user: User | None) -> Resumed:
-    """Let calls be sent again although the provider has asked to wait; nothing if it has not.
+    """Let calls be sent again although the provider has asked to wait, or has no calls left.
+
+    Does nothing where it has not said so.
 
     The runs that are paused because an endpoint of the account has asked to wait are resumed, as
     ``resume_run`` does: each tries a single call first.
@@ -74,11 +79,12 @@ def end_wait(account: ProviderAccount, *, acting_user: User | None) -> Resumed:
     resumed = Resumed()
     with transaction.atomic():
         now = database_now()
-        rows = ProviderAccount.objects.filter(pk=account.pk, closed_until__gt=now)
-        asked = rows.values_list("closed_until", flat=True).first()
-        # The present time, not none: a call in flight that comes back does not close it again.
-        if asked is None or not rows.update(closed_until=now, version=F("version") + 1):
+        rows = ProviderAccount.objects.filter(pk=account.pk)
+        asked = rows.select_for_update().get().waits_until(now)
+        if asked is None:
             return resumed
+        # The present time, not none: a call in flight that comes back does not close it again.
+        rows.update(closed_until=now, version=F("version") + 1, **NOTHING_REPORTED)
         record(Tag.ACCOUNT_REOPENED, account, actor=acting_user, until=asked.isoformat())
         paused = Run.objects.filter(endpoint__account=account, status=RunStatus.PAUSED)
         paused = paused.filter(pause_reason=PauseReason.ASKED_TO_WAIT).order_by("pk")

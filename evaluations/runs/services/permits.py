@@ -140,7 +140,7 @@ class Permits:
                 if used:
                     correction += estimate - used if estimate is not None else 0.0
                     self.tokens_a_call += (used - self.tokens_a_call) / 20
-                if reply.rate is not None and self._is_little(reply.rate):
+                if reply.rate is not None and (self._is_little(reply.rate) or self._has_reports()):
                     self.report = (reply.rate, self.clock())
         for failure, sent in failed:
             if failure.slows_down and failure.retry_after:
@@ -174,8 +174,11 @@ class Permits:
         """Whether calls are limited by more than their number in flight."""
         account = self.account
         closed = account.closed_until is not None and account.closed_until > self.clock()
-        reported = account.reported_until or account.reported_tokens_until
-        return bool(self._has_limits_a_minute() or closed or reported)
+        return bool(self._has_limits_a_minute() or closed or self._has_reports())
+
+    def _has_reports(self) -> bool:
+        """Whether the provider has said what is left; what it says next takes its place."""
+        return bool(self.account.reported_until or self.account.reported_tokens_until)
 
     # ---- permits in flight ----
 

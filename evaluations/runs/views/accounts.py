@@ -74,7 +74,8 @@ def _edit(request: MemberRequest, account: ProviderAccount | None) -> HttpRespon
         else:
             messages.success(request, _("%(name)s saved.") % {"name": saved.name})
             return redirect("runs:endpoints")
-    context = {"form": form, "account": account, "now": database_now()}
+    until = account.waits_until(database_now()) if account else None
+    context = {"form": form, "account": account, "until": until}
     return render(request, "evaluations/runs/account.html", context, status=400 if posted else 200)
 
 

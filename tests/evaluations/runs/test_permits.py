@@ -321,7 +321,7 @@ def test_runs_of_an_account_share_it_and_a_lease_that_ends_comes_back(
         holder="another worker",
         permits=7,
         wanted=64,
-        until=database_now() + timedelta(seconds=2),
+        until=database_now() + timedelta(minutes=5),
     )
     run = worked(planned(endpoint, 12))
     assert run.status == "finished"

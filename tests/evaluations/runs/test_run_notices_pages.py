@@ -388,6 +388,31 @@ def test_an_account_that_has_to_wait_says_so_and_an_admin_ends_it(
         assert one.status == "finished", "also the run that was paused until then"
 
 
+@pytest.mark.parametrize("what", ["requests", "tokens"])
+def test_an_account_with_no_calls_left_says_so_and_an_admin_ends_the_wait(
+    admin: User, server: ScriptedServer, run: Run, what: str
+) -> None:
+    """One reply said that nothing is left for an hour: the run was "Running", without a word."""
+    left = ((f"x-ratelimit-remaining-{what}", "0"), (f"x-ratelimit-reset-{what}", "3h"))
+    faults = iter([Fault(headers=left)])
+    server.endpoint.faults = lambda _prompt: next(faults, None)
+    Endpoint.objects.update(max_in_flight=1)
+    work_on_run(run.pk, seconds=2)
+    sent = len(server.requests)
+    work_on_run(run.pk, seconds=2)
+    assert len(server.requests) == sent
+    account = ProviderAccount.objects.get(endpoints=run.endpoint_id)
+    assert f"has asked the account {account.name} to wait until" in notice(page(admin, run))
+    client, where = logged_in(admin), reverse("runs:account", args=[account.pk])
+    assert "Send calls again now" in client.get(where).text
+    client.post(reverse("runs:account-end-wait", args=[account.pk]))
+    assert "Send calls again now" not in client.get(where).text
+    assert AuditEntry.objects.filter(tag="account.wait_ended").count() == 1
+    work_on_run(run.pk)
+    run.refresh_from_db()
+    assert run.status == "finished"
+
+
 def test_the_end_of_a_wait_resumes_the_runs_that_were_asked_to_wait(
     admin: User, server: ScriptedServer, run: Run
 ) -> None:
