@@ -50,6 +50,13 @@ class ProviderAccount(models.Model):
         return max((end for end in ends if end is not None and end > now), default=None)
 
 
+def making_no_call_until(time: datetime) -> models.Q:
+    """Return the condition of accounts that make no call before *time* (see ``waits_until``)."""
+    no_requests = models.Q(reported_requests__lt=1, reported_until__gt=time)
+    no_tokens = models.Q(reported_tokens__lt=1, reported_tokens_until__gt=time)
+    return models.Q(closed_until__gt=time) | no_requests | no_tokens
+
+
 class CheckPlace(models.Model):
     """One of the few places for checks of endpoints in web requests.
 

@@ -15,6 +15,8 @@ LOOK_SECONDS = 2.0
 # A run without a call in flight for longer was paused or stopped, or waited. A limit of the
 # endpoint for calls a minute leaves shorter gaps.
 LONGEST_GAP = timedelta(seconds=60)
+# A worker waits for a call that may be made within this time; otherwise it ends the session.
+LONGEST_RETRY_WAIT = timedelta(seconds=5)
 
 
 def seconds_until_begun(before: int, places: int, held: Sequence[float]) -> float:

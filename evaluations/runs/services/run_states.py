@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce
 from evaluations.llm.breaker import OUTAGE, POSSIBLY_BILLED
 from evaluations.llm.client import ChatFailure, FailureKind
 from evaluations.models import Attempt, Job, ProviderAccount, Run
+from evaluations.models.accounts import making_no_call_until
 from evaluations.models.vocabulary import (
     PASSING,
     AttemptStatus,
@@ -24,6 +25,7 @@ from evaluations.models.vocabulary import (
 )
 from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.rules.permits import is_over
+from evaluations.runs.rules.sessions import LONGEST_RETRY_WAIT
 from evaluations.runs.services import job_queue
 from evaluations.runs.services.run_workers import has_worker, join_run, leave_run, workers_of
 
@@ -275,7 +277,9 @@ def runs_without_worker(now: datetime) -> list[int]:
 
 
 def _runs_with_due_jobs(now: datetime) -> QuerySet[Run]:
+    """Return the runs with a due job whose account takes calls now or in a moment."""
     due = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.PENDING)
     due = due.filter(Q(next_at__isnull=True) | Q(next_at__lte=now))
     live = Run.objects.filter(status__in=WORKABLE, endpoint__isnull=False, by_batch=False)
-    return live.filter(Exists(due))
+    waiting = ProviderAccount.objects.filter(making_no_call_until(now + LONGEST_RETRY_WAIT))
+    return live.filter(Exists(due)).exclude(endpoint__account__in=waiting)

@@ -30,6 +30,7 @@ from evaluations.llm.pump import Pace, PumpError, StopReason
 from evaluations.llm.rate_limit import SharedSlowdown
 from evaluations.models import Attempt, Job, Run
 from evaluations.models.vocabulary import PASSING, JobStatus, PauseReason, RunStatus
+from evaluations.runs.rules.sessions import LONGEST_RETRY_WAIT
 from evaluations.runs.selectors.runs import money, waits_for_endpoint
 from evaluations.runs.services import job_queue, spending
 from evaluations.runs.services.call_results import (
@@ -73,8 +74,6 @@ logger = logging.getLogger(__name__)
 STUDY_WAIT = timedelta(seconds=5)
 # How often the page learns how many replies wait to be processed.
 SHOW_WAITING = timedelta(seconds=1)
-# A worker waits for a retry that is due within this time; otherwise it ends the session.
-LONGEST_RETRY_WAIT = timedelta(seconds=5)
 BREAKER = STANDARD
 # So long, in seconds, a worker waits for other workers of its run, which have its budget.
 OTHERS_WAIT = 0.3
@@ -383,9 +382,9 @@ class WorkSession:
         pause_for_outage(self.run, self.breaker.cause, self.clock())
 
     def wait_for_due(self) -> bool:
-        """Wait for the next retry if it is due soon; return False to end the session."""
+        """Wait for the next call if it may be made soon; return False to end the session."""
         soon = self.clock() + LONGEST_RETRY_WAIT
-        while not self.should_stop():
+        while not (self.should_stop() or self.permits.account.waits_until(soon)):
             now = self.clock()
             if job_queue.due_jobs(self.run, now).exists():
                 if self.breaker.capacity(now.timestamp()) and self.permits.one_fits():

@@ -399,7 +399,8 @@ def test_an_account_with_no_calls_left_says_so_and_an_admin_ends_the_wait(
     Endpoint.objects.update(max_in_flight=1)
     work_on_run(run.pk, seconds=2)
     sent = len(server.requests)
-    work_on_run(run.pk, seconds=2)
+    # Two such runs held both processes of the worker, and nothing else was done.
+    assert (work_on_run(run.pk, seconds=20), look_for_work()) == ([], [])
     assert len(server.requests) == sent
     account = ProviderAccount.objects.get(endpoints=run.endpoint_id)
     assert f"has asked the account {account.name} to wait until" in notice(page(admin, run))
@@ -408,6 +409,7 @@ def test_an_account_with_no_calls_left_says_so_and_an_admin_ends_the_wait(
     client.post(reverse("runs:account-end-wait", args=[account.pk]))
     assert "Send calls again now" not in client.get(where).text
     assert AuditEntry.objects.filter(tag="account.wait_ended").count() == 1
+    assert look_for_work() == [run.pk]
     work_on_run(run.pk)
     run.refresh_from_db()
     assert run.status == "finished"
