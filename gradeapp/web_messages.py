@@ -14,13 +14,18 @@ from typing import Any
 
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError, get_header_lines
+from waitress.receiver import ChunkedReceiver
 from waitress.task import WSGITask
+from waitress.utilities import BadRequest
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 VERSIONS = ("1.0", "1.1")
 # A request has so many seconds to arrive, and one more for each so many bytes that have come.
 WHOLE_SECONDS = 60
 BYTES_A_SECOND = 16 * 1024
+# The most bytes of the line before a chunk, and of the fields after the last one.
+LONGEST_CHUNK_LINE = 1024
+LONGEST_TRAILER = 8 * 1024
 
 
 def bodiless_heads(application: Application) -> Application:
@@ -40,6 +45,20 @@ def bodiless_heads(application: Application) -> Application:
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Reads one request."""
+
+    def received(self, data: bytes) -> int:
+        """Read *data*; refuse a body whose chunk line or trailer does not end.
+
+        waitress keeps such a line, and searches all of it with each piece that comes.
+        """
+        taken: int = super().received(data)
+        body = self.body_rcv
+        if self.completed or not isinstance(body, ChunkedReceiver):
+            return taken
+        if len(body.control_line) > LONGEST_CHUNK_LINE or len(body.trailer) > LONGEST_TRAILER:
+            self.error = BadRequest("A chunk line or the trailer is too long")
+            self.completed = True
+        return taken
 
     def parse_header(self, header_plus: bytes) -> None:
         """Read the first line and the headers.

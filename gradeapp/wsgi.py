@@ -2,7 +2,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from gradeapp.content_types import utf_8_alone
+from gradeapp.request_headers import checked_headers
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gradeapp.settings")
-application = utf_8_alone(get_wsgi_application())
+application = checked_headers(get_wsgi_application())

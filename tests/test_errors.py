@@ -13,11 +13,12 @@ from django.test import Client, RequestFactory, override_settings
 from django.test.client import MULTIPART_CONTENT
 
 from gradeapp.accounts.models import User
-from gradeapp.content_types import is_utf_8
+from gradeapp.request_headers import REFUSED, checked_headers, is_utf_8
 from gradeapp.wsgi import application
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import small_round
 
+FORM = "multipart/form-data; boundary=x"
 CHARSETS = ("punycode", "idna", "undefined", "zlib_codec", "rot13", "utf-16", "gbk", "nonsense")
 SECRET = "SELECT password FROM /srv/secret"
 
@@ -83,22 +84,39 @@ def test_a_session_that_cannot_be_stored_is_no_bad_request(
 
 
 @pytest.mark.parametrize(
-    "content_type",
+    "headers",
     [
-        *(f"multipart/form-data; boundary=x; charset={name}" for name in CHARSETS),
-        *(f"multipart/form-data; boundary=x; a*={name}''b" for name in CHARSETS),
-        'text/plain; charset="PunyCode"',
+        *({"CONTENT_TYPE": f"{FORM}; charset={name}"} for name in CHARSETS),
+        *({"CONTENT_TYPE": f"{FORM}; a*={name}''b"} for name in CHARSETS),
+        {"CONTENT_TYPE": 'text/plain; charset="PunyCode"'},
+        {"CONTENT_TYPE": f'a/b;"{";" * 31_000}'},
+        {"HTTP_ACCEPT": f'a/b;"{";" * 31_000}'},
     ],
 )
-def test_a_request_in_another_charset_is_refused_before_it_is_read(content_type: str) -> None:
-    """Nobody's login, and the decoder of ``punycode`` takes minutes for a megabyte."""
+def test_headers_that_take_long_are_refused_before_anything_is_read(
+    headers: dict[str, str],
+) -> None:
+    """Nobody's login: the decoder of ``punycode`` takes minutes for a megabyte, DRF 3 s for a
+    long Accept."""
     body = b"--x\r\nContent-Disposition: form-data; name=a\r\n\r\ne28h" + b"a" * 10**6
     environ = RequestFactory().generic("POST", "/login/", body).environ
     said: list[str] = []
-    parts = application(
-        environ | {"CONTENT_TYPE": content_type}, lambda status, headers: said.append(status)
-    )
-    assert (said, list(parts)) == (["400 Bad Request"], [b"Send text in UTF-8.\n"])
+    parts = application(environ | headers, lambda status, headers: said.append(status))
+    assert (said, list(parts)) == (["400 Bad Request"], [REFUSED])
+
+
+def test_a_cookie_with_a_backslash_is_not_read() -> None:
+    """Python 3.11.7 took more than a second to read one of 30 kB (CVE-2024-7592)."""
+    seen: list[str] = []
+
+    def noted(environ: dict[str, Any], start_response: object) -> list[bytes]:
+        seen.append(environ["HTTP_COOKIE"])
+        return []
+
+    odd = 'a="' + r"\"" * 15_000 + '"'
+    for cookies in ("own=1; b=2", f"own=1; {odd}; b=2", odd):
+        checked_headers(noted)({"HTTP_COOKIE": cookies}, lambda status, headers: None)
+    assert seen == ["own=1; b=2", "own=1; b=2", ""]
 
 
 class Unread:

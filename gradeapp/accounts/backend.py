@@ -9,11 +9,11 @@ from django.db.models import F
 from django.http import HttpRequest
 
 from gradeapp.accounts.models import User
-from gradeapp.accounts.passwords import Busy
 from gradeapp.accounts.roles import roles_named
 from gradeapp.accounts.throttle import cancel, client_address, fail, login_limits, release, reserve
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.refusals import Busy
 
 
 class Backend(ModelBackend):

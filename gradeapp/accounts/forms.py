@@ -23,7 +23,6 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from gradeapp.accounts.own_password import guess_own
-from gradeapp.accounts.passwords import Busy
 from gradeapp.accounts.throttle import (
     Throttled,
     code_limits,
@@ -32,6 +31,7 @@ from gradeapp.accounts.throttle import (
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import validate_plain_name
+from gradeapp.common.refusals import Busy
 
 ANOTHER_PASSWORD = _("Choose another password. Somebody else knows this one.")
 

@@ -13,7 +13,7 @@ from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from gradeapp.common.refusals import Refusal
+from gradeapp.common.refusals import Busy
 
 
 class MinimumLength(MinimumLengthValidator):
@@ -26,13 +26,6 @@ class MinimumLength(MinimumLengthValidator):
             "This password is too short. It must contain at least %(length)d characters.",
             self.min_length,
         ) % {"length": self.min_length}
-
-
-class Busy(Refusal):
-    """More people log in at once than the machine can hash passwords for."""
-
-    status = 503
-    code = "busy"
 
 
 class BoundedArgon2(Argon2PasswordHasher):

@@ -23,8 +23,7 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 
 from gradeapp.accounts.models import GuessCount
-from gradeapp.accounts.passwords import Busy
-from gradeapp.common.refusals import Refusal
+from gradeapp.common.refusals import Busy, Refusal
 
 KEPT = timedelta(days=1)
 PATIENCE = 3.0

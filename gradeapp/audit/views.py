@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -24,6 +25,7 @@ from gradeapp.audit.objects import note_reading
 from gradeapp.audit.reads import record_export
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_cells import BOM, cell
+from gradeapp.common.long_files import LongFile
 from gradeapp.common.parameters import check_values, refuse_unknown
 
 PAGE = 50
@@ -73,9 +75,8 @@ def export(request: MemberRequest) -> HttpResponseBase:
     rows = filters.qs.filter(at__lte=timezone.now())
     if request.method == "GET":
         note_reading(rows, request.user)
-    response = StreamingHttpResponse(
-        _noted(_lines(rows), request.user, chosen), content_type="text/csv; charset=utf-8"
-    )
+    lines = LongFile(partial(_noted, _lines(rows), request.user, chosen))
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="audit-trail.csv"'
     return response
 

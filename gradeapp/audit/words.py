@@ -315,6 +315,7 @@ DETAILS: Words = {
     "sessions": ("sessions", "会话"),
     "sha256": ("SHA-256", "SHA-256"),
     "since": ("since", "起始时间"),
+    "whole": ("complete", "完整"),
     "size": ("size", "数量"),
     "slots": ("slots", "评卷位"),
     "source": ("source", "来源"),

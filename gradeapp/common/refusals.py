@@ -52,6 +52,13 @@ class Conflict(Refusal):
     code = "conflict"
 
 
+class Busy(Refusal):
+    """Others use what it needs; the same request is carried out a little later."""
+
+    status = 503
+    code = "busy"
+
+
 class OtherRequest(Refusal):
     """An idempotency key came again, with another request than the first time."""
 

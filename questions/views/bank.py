@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
+from gradeapp.common.long_files import place_for_a_file
 from gradeapp.common.parameters import check_values, refuse_unknown
 from gradeapp.common.refusals import BadInput
 from questions.forms.filter_chips import chips, query_of
@@ -135,7 +136,8 @@ def question_export(request: MemberRequest) -> FileResponse:
     write, suffix, media_type = FORMATS[name]
     questions, parameters = filtered(data)
     file = tempfile.TemporaryFile(dir=imports_folder())  # noqa: SIM115 - closed once sent
-    made = write(questions, file, {"export": "questions", "as": name, **parameters})
+    with place_for_a_file():
+        made = write(questions, file, {"export": "questions", "as": name, **parameters})
     dataset = Dataset.objects.filter(slug=parameters.get("dataset", "")).first()
     if request.method == "GET":
         note_export(made, dataset or request.user, acting_user=request.user)

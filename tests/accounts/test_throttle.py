@@ -18,6 +18,7 @@ from gradeapp.accounts import passwords, throttle
 from gradeapp.accounts.models import GuessCount, User
 from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import Busy
 from tests.conftest import REAL_HASHERS, logged_in
 from tests.factories import PASSWORD
 
@@ -80,7 +81,7 @@ def test_a_busy_machine_makes_the_own_password_no_wrong_guess(
     token = {"name": "cron", "scopes": ["read"], "days": "7", "password": PASSWORD}
 
     def busy(*_given: Any) -> str:
-        raise passwords.Busy("Too many people are logging in.")
+        raise Busy("Too many people are logging in.")
 
     with monkeypatch.context() as machine:
         machine.setattr(MD5PasswordHasher, "encode", busy)
@@ -220,7 +221,7 @@ def test_two_passwords_are_hashed_at_once_and_the_third_waits(settings: Any) -> 
         holder.start()
     ready.wait(5)
     begin = time.monotonic()
-    with pytest.raises(passwords.Busy), passwords.hashing_slot(patience=0.1):
+    with pytest.raises(Busy), passwords.hashing_slot(patience=0.1):
         pass
     assert time.monotonic() - begin >= 0.1
     leave.set()

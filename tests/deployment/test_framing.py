@@ -115,6 +115,8 @@ BROKEN: dict[str, bytes] = {
     "negative": b"-5\r\nabcde\r\n",
     "end": b"5\r\nabcdefgh\r\n",
     "line feed": b"5\nabcde\r\n0\r\n\r\n",
+    "line without end": b"1;" + b"a" * 30_000,
+    "trailer without end": b"0\r\n" + b"X: a\r\n" * 5_000,
 }
 
 

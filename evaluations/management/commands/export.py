@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from errno import EISDIR
 from pathlib import Path
 from typing import IO, Any
 
@@ -96,6 +98,8 @@ def readable_errors(file: Path) -> Iterator[None]:
 @contextmanager
 def whole_file(file: Path) -> Iterator[IO[bytes]]:
     """Yield a file that takes the place of *file* once it is whole; it is deleted on an error."""
+    if file.is_dir():  # "/" and "." have no name to write beside
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
     part = file.with_name(f"{file.name}.part")
     try:
         with part.open("w+b") as out:

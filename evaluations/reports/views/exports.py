@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.http import (
@@ -53,6 +54,7 @@ from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.background_work.selectors import Progress
 from gradeapp.common.background_work.views import WorkPages
+from gradeapp.common.long_files import LongFile, place_for_a_file
 from gradeapp.common.refusals import BadInput, NotFound
 from gradeapp.common.table_files import MEDIA_TYPES, FileFormat
 
@@ -84,7 +86,7 @@ def sent(asked: Asked, user: User) -> HttpResponseBase:
             _("This file has more than %(most)s rows. Create it on the page “Exports”.")
             % {"most": f"{MOST_AT_ONCE:,}"}
         )
-    content = stream_export(asked, acting_user=user)
+    content = LongFile(partial(stream_export, asked, acting_user=user))
     response = StreamingHttpResponse(content, content_type=asked.media_type)
     response["Content-Disposition"] = f'attachment; filename="{asked.file_name}"'
     return response
@@ -92,7 +94,8 @@ def sent(asked: Asked, user: User) -> HttpResponseBase:
 
 def _whole(asked: Asked, user: User) -> HttpResponse:
     file = io.BytesIO()
-    made = write_export(asked, file)
+    with place_for_a_file():
+        made = write_export(asked, file)
     note_export(asked, made, acting_user=user)
     response = HttpResponse(file.getvalue(), content_type=asked.media_type)
     # RFC 9530: a file that is sent at once has no manifest beside it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import BinaryIO, cast
 
 from django.contrib import messages
@@ -25,6 +26,7 @@ from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.body_limit import takes_uploads
+from gradeapp.common.long_files import LongFile
 from gradeapp.common.refusals import BadInput, NotFound, Refusal
 
 
@@ -50,7 +52,7 @@ def batch_file(request: MemberRequest, pk: int, batch: int) -> HttpResponse | St
     # The requests of a judge hold responses.
     asked = Job.objects.filter(pk__in=batch_making.open_attempts(found).values("job"))
     record_calls(asked, acting_user=request.user, page="batch")
-    lines = services.take_file(found, acting_user=request.user)
+    lines = LongFile(partial(services.take_file, found, acting_user=request.user))
     answer = StreamingHttpResponse(lines, content_type="application/x-ndjson")
     name = found.file_name
     answer["Content-Disposition"] = f'attachment; filename="{name}"'

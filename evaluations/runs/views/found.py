@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -17,12 +16,12 @@ from evaluations.models import Response
 from evaluations.runs.forms.found import SearchPageFilter
 from evaluations.runs.selectors import found_responses as reading
 from evaluations.runs.services.calls import calls_behind
-from evaluations.runs.services.exports import note_responses_exported
+from evaluations.runs.services.exports import note_responses_exported, noted
 from gradeapp.accounts.confirmation import confirmed
-from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, exports, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.audit.reads import count_file, count_items
+from gradeapp.audit.reads import count_items
+from gradeapp.common.long_files import LongFile
 from gradeapp.common.parameters import check_values
 from questions.selectors.bank import image_addresses
 
@@ -67,33 +66,24 @@ def search_export(request: MemberRequest) -> HttpResponse | StreamingHttpRespons
     filters = SearchPageFilter(request.GET, queryset=reading.searchable())
     check_values(filters)
     words, _before = _said(filters)
-    note_responses_exported(request.GET.dict(), filters.scope(), acting_user=request.user)
-    answer = StreamingHttpResponse(
-        _counted(
-            reading.all_found(filters.qs, words),
-            request.user,
-            messages=request.GET.get("messages") == "yes",
-        ),
-        content_type="application/x-ndjson",
-    )
+    user, asked = request.user, request.GET.dict()
+
+    def lines() -> Iterator[bytes]:
+        note_responses_exported(asked, filters.scope(), acting_user=user)
+        found = reading.all_found(filters.qs, words)
+        return noted(_lines(found, messages=asked.get("messages") == "yes"), asked, user)
+
+    answer = StreamingHttpResponse(LongFile(lines), content_type="application/x-ndjson")
     answer["Content-Disposition"] = 'attachment; filename="responses.jsonl"'
     return answer
 
 
-def _counted(rows: Iterator[Response], user: User, *, messages: bool) -> Iterator[bytes]:
-    """Return the lines of the file; what was sent is counted, also where the reader left."""
-    digest, sent = hashlib.sha256(), 0
-    try:
-        for response in rows:
-            shown = reading.exported(response)
-            if messages:
-                shown["calls"] = calls_behind(response)
-            line = json.dumps(shown, ensure_ascii=False).encode() + b"\n"
-            digest.update(line)
-            sent += 1
-            yield line
-    finally:
-        count_file(user, digest.hexdigest(), sent)
+def _lines(rows: Iterator[Response], *, messages: bool) -> Iterator[bytes]:
+    for response in rows:
+        shown = reading.exported(response)
+        if messages:
+            shown["calls"] = calls_behind(response)
+        yield json.dumps(shown, ensure_ascii=False).encode() + b"\n"
 
 
 def _said(filters: SearchPageFilter) -> tuple[str, int | None]:

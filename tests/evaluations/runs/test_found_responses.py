@@ -88,8 +88,10 @@ def test_what_is_found_is_a_file_and_the_export_is_recorded(question: Question, 
         ("beta", 1, "0.00"),
         ("alpha", 2, "0.00"),
     ]
-    entry = AuditEntry.objects.get(tag="report.exported")
-    assert entry.detail["parameters"] == {"q": "answer", "outcome": "wrong"}
+    begun, ended = AuditEntry.objects.filter(tag="report.exported").order_by("pk")
+    assert begun.detail["parameters"] == ended.detail["parameters"]
+    assert begun.detail["parameters"] == {"q": "answer", "outcome": "wrong"}
+    assert (ended.detail["rows"], ended.detail["whole"]) == (2, True)
 
 
 def test_responses_to_one_question_stand_side_by_side(question: Question, lead: User) -> None:
