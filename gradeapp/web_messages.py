@@ -21,6 +21,7 @@ from waitress.utilities import BadRequest
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 VERSIONS = ("1.0", "1.1")
 # A request has so many seconds to arrive, and one more for each so many bytes that have come.
+# Whoever is sent a long answer has as long to take it while a thread waits for that.
 WHOLE_SECONDS = 60
 BYTES_A_SECOND = 16 * 1024
 # The most bytes of the line before a chunk, and of the fields after the last one.
@@ -96,6 +97,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     # When the request that is being read began, in seconds, and how much of it has come
     began = 0.0
     came = 0
+    # Since when a thread waits for the reader, in seconds, and how much was taken since then
+    waits_since: float | None = None
+    taken = 0
 
     def received(self, data: bytes) -> bool:
         """Read *data*; close the connection if its request comes too slowly.
@@ -111,6 +115,32 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if time.monotonic() - self.began > WHOLE_SECONDS + self.came / BYTES_A_SECOND:
             self.will_close = True
         return taken
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        """Send *data*, or as much as the reader takes now; return how many bytes those are."""
+        sent: int = super().send(data, do_close)
+        self.taken += sent
+        return sent
+
+    def readable(self) -> bool:
+        """Whether more is to be read. The server asks all the time, also while an answer is sent.
+
+        So this also closes the connection of a reader who takes nothing, or too slowly: waitress
+        would have the thread that makes the answer wait for good.
+        """
+        if self._is_read_too_slowly():
+            self.handle_close()
+            return False
+        return bool(super().readable())
+
+    def _is_read_too_slowly(self) -> bool:
+        if not self.requests or self.total_outbufs_len < self.adj.outbuf_high_watermark // 2:
+            self.waits_since = None
+            return False
+        now = time.monotonic()
+        if self.waits_since is None:
+            self.waits_since, self.taken = now, 0
+        return now - self.waits_since > WHOLE_SECONDS + self.taken / BYTES_A_SECOND
 
     def send_continue(self) -> None:
         """Ask for the body, unless the request is refused already."""

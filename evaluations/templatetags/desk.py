@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from django import template
 from django.template.loader import render_to_string
@@ -13,6 +12,7 @@ from django.utils.translation import get_language
 
 from evaluations.marking.desk.forms.marks import Line
 from evaluations.marking.desk.rules.desk_keys import Action
+from gradeapp.common.remembered import remembered
 from questions.rules.question_parts import Part, split_subs
 
 register = template.Library()
@@ -33,7 +33,7 @@ def point(line: Line, lang: str, images: Mapping[str, str]) -> SafeString:
     return _point(line, lang, tuple(sorted(images.items())), get_language() or "en")
 
 
-@lru_cache(maxsize=4000)
+@remembered(maxsize=8000)
 def _point(line: Line, lang: str, images: tuple[tuple[str, str], ...], language: str) -> SafeString:
     context = {"line": line, "lang": lang, "desk": {"images": dict(images)}}
     return render_to_string("evaluations/marking/desk/_point.html", context)

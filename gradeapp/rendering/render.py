@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
+from gradeapp.common.remembered import remembered
 from gradeapp.rendering.grammar import Grammar, Kind, Names, Part
 from gradeapp.rendering.source import Source
 from gradeapp.rendering.writer import Span, Writer, shown
@@ -85,7 +85,7 @@ def changes_of(text: str) -> tuple[Change, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=2048)
+@remembered(maxsize=4096)
 def rendered(
     text: str,
     images: tuple[tuple[str, str], ...],

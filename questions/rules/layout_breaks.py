@@ -7,9 +7,10 @@ column each of them leaves a line with a few characters.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import pairwise
 from unicodedata import east_asian_width
+
+from gradeapp.common.remembered import remembered
 
 # Columns; a Chinese character takes two. Verse and headings are narrower than a page, and a
 # text with a wider line was not broken by one.
@@ -36,7 +37,7 @@ _DIGIT = re.compile(r"\d")
 _COLUMNS = 4
 
 
-@lru_cache(maxsize=1024)
+@remembered(maxsize=4096)
 def without_layout_breaks(text: str) -> str:
     """*text* with the lines joined that break off within a sentence at the edge of a page.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 
+from gradeapp.common.remembered import remembered
 from questions.models import Question, QuestionRevision, Rubric
 from questions.models import ScoringPoint as PointRow
 from questions.rules.rubric import (
@@ -68,11 +68,11 @@ class FrozenRubric:
 
 
 def frozen(rubric: Rubric) -> FrozenRubric:
-    """A stored rubric that is marked by. A version never changes, so it is read once a process."""
+    """A stored rubric that is marked by. A version never changes, so each reads it once."""
     return _frozen(rubric.pk, rubric.created_at)
 
 
-@lru_cache(maxsize=2000)
+@remembered(maxsize=4000)
 def _frozen(key: int, created_at: datetime) -> FrozenRubric:
     """By key and time, so that no other row ever passes for this one."""
     stored = Rubric.objects.prefetch_related(*LINES).get(pk=key, created_at=created_at)

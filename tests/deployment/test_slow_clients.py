@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from waitress.adjustments import Adjustments
+from waitress.server import create_server
 
+from gradeapp import web_messages
 from gradeapp.web_messages import BYTES_A_SECOND, Channel
 from tests.deployment.conftest import HOST
 
@@ -60,3 +65,56 @@ def test_a_request_that_comes_too_slowly_is_closed(
             seconds += 1
             channel.received(b"x" * size)
         assert seconds == closed_after
+
+
+@pytest.mark.parametrize("each_turn", [0, 1000])
+def test_who_does_not_take_an_answer_holds_no_thread(
+    each_turn: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread waited for good for a reader of 40 MB who took nothing, or a little now and then."""
+    monkeypatch.setattr(web_messages, "WHOLE_SECONDS", 2)
+    ended = threading.Event()
+
+    def application(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        try:
+            for _part in range(40):
+                yield b"x" * 2**20
+        finally:
+            ended.set()
+
+    with server_of(application) as port, socket.create_connection((HOST, port)) as reader:
+        reader.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        for _turn in range(PATIENCE * 10):
+            if ended.wait(0.1):
+                break
+            if each_turn:
+                reader.recv(each_turn)
+        assert ended.is_set()
+
+
+def test_who_takes_a_long_answer_gets_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def application(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return (b"x" * 2**20 for _part in range(40))
+
+    monkeypatch.setattr(web_messages, "WHOLE_SECONDS", 5)
+    with server_of(application) as port:
+        connection = HTTPConnection(HOST, port, timeout=PATIENCE)
+        connection.request("GET", "/")
+        assert len(connection.getresponse().read()) == 40 * 2**20
+        connection.close()
+
+
+@contextmanager
+def server_of(application: Any) -> Iterator[int]:
+    """The port of a server with our connections and one thread."""
+    dispatchers: dict[int, Any] = {}
+    listener = socket.create_server((HOST, 0))
+    server = create_server(
+        application, map=dispatchers, sockets=[listener], threads=1, asyncore_use_poll=True
+    )
+    server.channel_class = Channel
+    threading.Thread(target=server.run, daemon=True).start()
+    yield listener.getsockname()[1]
+    server.close()
