@@ -77,14 +77,18 @@ def _given_before(
 ) -> LabelRevision | None:
     """Return the row that *author* wrote over *before* by the same form, sent again.
 
-    It is their newest, says the same, and counts or was overtaken.
+    It is their newest, says the same, and counts or was overtaken. As long as *before* counts,
+    nothing was written over it: the form is a new one, whatever was overtaken earlier.
     """
+    seen = before.pk if before else None
+    counting = Question.objects.values_list("label_id", flat=True).get(pk=question.pk)
+    if counting == seen:
+        return None
     rows = LabelRevision.objects.filter(question=question, author=author)
-    row = rows.filter(pk__gt=before.pk if before else 0).order_by("-pk").first()
+    row = rows.filter(pk__gt=seen or 0).order_by("-pk").first()
     if row is None or four_tuple(row) != after:
         return None
-    counts = Question.objects.filter(pk=question.pk, label=row).exists()
-    return row if counts or row.overtaken else None
+    return row if row.pk == counting or row.overtaken else None
 
 
 def move_labels(

@@ -198,6 +198,24 @@ def test_the_second_to_save_is_told(items: list[Question], curator: User, other:
     assert [row.row.overtaken for row in history_rows(items[0])] == [True, False]
 
 
+@pytest.mark.parametrize("undone", [False, True])
+def test_overtaken_labels_count_when_given_again_at_the_desk(
+    undone: bool, items: list[Question], curator: User, other: User
+) -> None:
+    label(items[0], other)
+    save(curator, items[0], seen=0, difficulty="1")
+    client = logged_in(curator)
+    page = client.get(address(items[0])).text
+    if undone:
+        page = client.post(reverse("questions:labelling-undo"), headers=HTMX).text
+    seen = re.search(r'name="seen" value="(\d+)"', page)
+    assert seen is not None
+    answer = save(curator, items[0], seen=int(seen[1]), difficulty="1")
+    assert "notice" not in json.loads(answer.get("HX-Trigger", "{}"))
+    items[0].refresh_from_db()
+    assert (items[0].label.difficulty, items[0].label.author) == (1, curator)
+
+
 def test_excluded_items_and_own_ones_do_not_wait(items: list[Question], curator: User) -> None:
     Question.objects.filter(pk=items[0].pk).update(status=ItemStatus.EXCLUDED)
     # Partly labelled: no longer for this curator, still for others.

@@ -87,6 +87,26 @@ def test_the_second_of_two_curators_is_told_and_both_are_kept(curator: User, adm
         set_labels(question, {"difficulty": 2}, acting_user=admin, seen=NO_LABELS)
 
 
+def test_labels_that_were_overtaken_count_when_given_on_a_fresh_page(
+    curator: User, admin: User
+) -> None:
+    question = make_question()
+    imported = imported_labels(question)
+    change = {"difficulty": 2}
+    won = set_labels(question, {"difficulty": 5}, acting_user=curator, seen=imported.pk)
+    for _ in range(2):  # the old form, sent twice, is kept once
+        with pytest.raises(Conflict):
+            set_labels(question, change, acting_user=admin, seen=imported.pk)
+    assert won is not None
+    assert label_history(question).count() == 3
+    row = set_labels(question, change, acting_user=admin, seen=won.pk)
+    assert row is not None
+    assert set_labels(question, change, acting_user=admin, seen=won.pk) is None
+    question.refresh_from_db()
+    assert (question.label, row.overtaken, row.origins["difficulty"]) == (row, False, "person")
+    assert label_history(question).count() == 4
+
+
 def test_labels_of_another_item_were_never_seen_here(curator: User) -> None:
     question, other = make_question(), make_question()
     row = imported_labels(other)
