@@ -230,9 +230,9 @@ class FewShotExample(models.Model):
 class SearchText(models.Model):
     """Passage, stem, options, answer and analysis of a revision, folded for search.
 
-    Made once with the revision (``questions.rules.search_words.search_text``) and
-    never changed, as the revision is not. A table of its own, so that a search
-    reads these texts and nothing else.
+    Made once with the revision (``questions.rules.search_words.search_text``);
+    ``rebuild_search`` makes them anew where a version of gradeapp reads texts another
+    way. A table of its own, so that a search reads these texts and nothing else.
     """
 
     revision = models.OneToOneField(

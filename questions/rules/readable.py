@@ -1,7 +1,11 @@
 """The text of an item on one line for the eye and for search: formulas as signs, no markup.
 
 ``$\\frac{1}{2}mv^{2}$`` reads ``1/2mv²``. A list shows it and search looks in
-it, so that a curator finds what is seen. Nothing is computed from it.
+it, so that a curator finds what is seen. Nothing is computed from it. Texts are not
+Markdown: stars, ``#`` and entities are text, and so is ``<`` unless it begins an HTML tag.
+
+Search texts are stored: whoever changes what is read here says in the changelog that
+``rebuild_search`` has to be run.
 """
 
 from __future__ import annotations
@@ -36,9 +40,25 @@ _BELOW = dict(zip("0123456789+-=()n", "₀₁₂₃₄₅₆₇₈₉₊₋₌�
 _ABOVE = dict(zip("0123456789+-=()n°′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ°′", strict=True))
 
 _IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,300}\)")
-_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
+# The marks that end an entry of GAOKAO-Bench, and the tags that format text in sources.
+_TAG_NAMES = (
+    "eo[ea]|abbr|big|blockquote|br|center|code|div|dl|dt|dd|em|font|h[1-6]|hr|img|ins|li|ol|pre"
+    "|script|section|small|span|strike|strong|style|su[bp]|table|tbody|td|tfoot|thead"
+    "|th|tr|ul|[abipqsu]"
+)
+# Attributes have their values in quotes: "a<b and c=d>e" has none.
+_TAG = re.compile(
+    rf"</? {{0,2}}(?P<name>{_TAG_NAMES})"
+    r"""(?:\s{1,9}[a-z-]{1,30}\s?=\s?(?:"[^"<>]{0,200}"|'[^'<>]{0,200}')){0,9}\s{0,9}/?>""",
+    re.IGNORECASE,
+)
+_FORMULA_OR_TAG = re.compile(
+    rf"\$[^$]{{1,1000}}\$|\\\(.{{0,400}}?\\\)|\\\[.{{0,400}}?\\\]|{_TAG.pattern}",
+    re.IGNORECASE | re.DOTALL,
+)
 _ENVIRONMENT = re.compile(
     r"\\(?:begin|end)\s*\{[a-z*]{1,20}\}(?:\{[lcr|\s]{1,40}\})?|\\(?:left|right)\s*\."
+    r"|\\multirow\s*\{[^{}]{0,20}\}\s*\{\*\}"
 )
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]{0,200})\}\s*\{([^{}]{0,200})\}")
 _ROOT = re.compile(r"\\sqrt\s*\{([^{}]{0,200})\}")
@@ -50,7 +70,7 @@ _LEFT = re.compile(r"\\[a-zA-Z]+")
 _RAISED = re.compile(r"([_^])(?:\{\s*([^{}]{1,12}?)\s*\}|([0-9A-Za-z°′+-]))")
 _APART = re.compile(r"\\\\|\\[,;:! ]")
 _RULE = re.compile(r"\|[\s|:-]*\|")
-_MARKUP = str.maketrans("", "", "$*`#{}\\")
+_MARKUP = str.maketrans("", "", "${}\\")
 _BLANKS = re.compile(r"_{2,}")
 _SIMPLE = re.compile(r"[\w.]*")
 
@@ -58,7 +78,7 @@ _SIMPLE = re.compile(r"[\w.]*")
 def readable(text: str) -> str:
     """*text* on one line with its formulas as signs; images and tags leave a blank."""
     if "<" in text:
-        text = _TAG.sub(" ", text)
+        text = _without_tags(text)
     if "![" in text:
         text = _IMAGE.sub(" ", text)
     text = _BLANKS.sub("＿", text)
@@ -67,6 +87,20 @@ def readable(text: str) -> str:
     if "|" in text:
         text = _RULE.sub(" ", text)
     return " ".join(text.translate(_MARKUP).split())
+
+
+def _without_tags(text: str) -> str:
+    """*text* with a blank for each HTML tag outside of formulas; inequalities stay.
+
+    A name of one letter is a tag only together with its end: ``a<b>c`` has none.
+    """
+    ended = {tag["name"].lower() for tag in _TAG.finditer(text) if tag[0].startswith("</")}
+
+    def blank(found: re.Match[str]) -> str:
+        name = (found["name"] or "").lower()
+        return " " if len(name) > 1 or name in ended else found[0]
+
+    return _FORMULA_OR_TAG.sub(blank, text)
 
 
 def _formulas(text: str) -> str:

@@ -19,6 +19,7 @@ from questions.services.published_labels import with_found_modal
 
 # What a repair can change; the rest of a revision is its source's.
 TEXTS = ("passage", "stem", "reference_answer", "analysis")
+STEP = 500  # revisions whose search texts are made anew at once
 CONTENT = (*TEXTS, "options", "letters", "answer_key")
 
 
@@ -141,7 +142,28 @@ def keep_repairs(
 
 def make_searchable(revisions: Iterable[QuestionRevision]) -> None:
     """Let search find *revisions*; call it in the transaction that makes them."""
-    SearchText.objects.bulk_create(
-        SearchText(revision=revision, text=search_text(searchable_parts(revision)))
-        for revision in revisions
-    )
+    SearchText.objects.bulk_create(_search_text(revision) for revision in revisions)
+
+
+def rebuild_search_texts() -> tuple[int, int]:
+    """Make the text that search looks in anew for every revision; how many, and how many changed.
+
+    In steps, each a transaction of its own: safe to stop, to repeat, and while people work.
+    """
+    read = changed = 0
+    last = 0
+    while rows := list(
+        QuestionRevision.objects.filter(pk__gt=last).select_related("search").order_by("pk")[:STEP]
+    ):
+        stored = {row.pk: row.search.text for row in rows if hasattr(row, "search")}
+        made = [_search_text(row) for row in rows]
+        other = [one for one in made if stored.get(one.pk) != one.text]
+        SearchText.objects.bulk_create(
+            other, update_conflicts=True, unique_fields=["revision"], update_fields=["text"]
+        )
+        read, changed, last = read + len(rows), changed + len(other), rows[-1].pk
+    return read, changed
+
+
+def _search_text(revision: QuestionRevision) -> SearchText:
+    return SearchText(revision=revision, text=search_text(searchable_parts(revision)))

@@ -16,6 +16,10 @@ from questions.rules.task_names import chinese_task_name
 register = template.Library()
 # The line below a table's head, and the bars at its edges.
 TABLE_FRAME = re.compile(r"^[ \t:|-]*-{3}[ \t:|-]*$|^[ \t]*\||\|[ \t]*$", re.MULTILINE)
+# Bold words, headings and marks of code; a power 2**3 is none.
+MARKDOWN = re.compile(
+    r"(?<![A-Za-z0-9)])\*\*(?=\S)([^*\n]{1,300})\*\*|^ {0,3}#{1,6}[ \t]+|`+", re.MULTILINE
+)
 
 
 @register.filter
@@ -53,3 +57,9 @@ def first_words(text: str, length: int = 80) -> str:
     # Source is longer than what is seen of it; what is cut off here lies beyond what is shown.
     plain = readable(TABLE_FRAME.sub("", text[: length * 12]))
     return plain if len(plain) <= length else plain[: length - 1] + "…"
+
+
+@register.filter
+def response_words(text: str, length: int = 80) -> str:
+    """The same of a model's response, without its Markdown: exam texts have none."""
+    return first_words(MARKDOWN.sub(lambda found: found[1] or "", text[: length * 12]), length)

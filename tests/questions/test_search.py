@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from questions.importers.records import QuestionRecord
 from questions.models import Question, SearchText
@@ -13,6 +15,7 @@ from questions.rules.vocabulary import Language, QuestionType
 from questions.selectors.bank import hit, holding_words
 from questions.services.bank import store_records
 from questions.services.import_checks import NewImages
+from questions.services.revisions import rebuild_search_texts
 
 
 def record(external_id: str, **fields: object) -> QuestionRecord:
@@ -84,3 +87,24 @@ def test_the_line_of_a_hit_comes_from_where_the_word_stands(bank: None) -> None:
     assert revision is not None
     assert ("光合作用", True) in hit(revision, ["光合作用"])
     assert hit(revision, ["不在"]) == []
+
+
+def found_by(query: str) -> list[str]:
+    rows = holding_words(Question.objects.all(), query)
+    return sorted(rows.values_list("external_id", flat=True))
+
+
+def test_an_inequality_is_found_and_earlier_search_texts_are_made_anew(
+    bank: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store_records(
+        [record("4", stem="且 $P(2<X \\leq 2.5)=0.36$, 则 $P(X>2.5)=$")], NewImages({}, Path())
+    )
+    assert found_by("0.36 p(2<x") == ["4"]
+    SearchText.objects.filter(text__contains="0.36").update(text="且 p( 2.5)=")
+    SearchText.objects.filter(text__contains="passage").delete()
+    assert found_by("0.36") == []
+    call_command("rebuild_search", "--format", "json")
+    assert json.loads(capsys.readouterr().out) == {"rows": 4, "changed": 2}
+    assert (found_by("0.36"), found_by("passage")) == (["4"], ["2"])
+    assert rebuild_search_texts() == (4, 0)
