@@ -25,6 +25,7 @@ from rest_framework.response import Response
 
 from gradeapp.common.refusals import Refusal
 from gradeapp.common.storable import storable
+from gradeapp.rendering.pages import shown_page
 from gradeapp.start_rules import is_loopback
 
 SESSION_KEY = re.compile("[a-z0-9]+")
@@ -138,6 +139,21 @@ def private_pages(get_response: GetResponse) -> GetResponse:
         response = get_response(request)
         if request.user.is_authenticated:
             patch_cache_control(response, private=True, no_store=True)
+        return response
+
+    return middleware
+
+
+def visible_characters(get_response: GetResponse) -> GetResponse:
+    """Characters of a page that reorder or hide what is read are shown by their numbers."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        is_page = response.get("Content-Type", "").startswith("text/html")
+        if is_page and not response.streaming and not response.content.isascii():
+            html = response.content.decode(response.charset)
+            if (changed := shown_page(html)) != html:
+                response.content = changed
         return response
 
     return middleware

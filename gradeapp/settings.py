@@ -40,10 +40,7 @@ SECRET_KEY_FALLBACKS = [
 
 
 def field_keys() -> list[str]:
-    """The keys that encrypt stored API keys, the newest first.
-
-    In the demo and in development one is made and kept in ``var``; elsewhere there is none.
-    """
+    """The keys that encrypt stored API keys, newest first; demo and DEBUG keep one in ``var``."""
     keys = env.words("GRADEAPP_FIELD_KEYS", [])
     if not keys and (DEMO or DEBUG):
         new = base64.urlsafe_b64encode(secrets.token_bytes(32))
@@ -100,6 +97,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "gradeapp.http.private_pages",
+    "gradeapp.http.visible_characters",
     "gradeapp.http.htmx_login",
     "gradeapp.http.post_addresses",
     "gradeapp.http.refusals",

@@ -25,7 +25,7 @@ INVISIBLE = re.compile(
     f"[{_ORDER}{_TAGS}]|(?:(?<=[{_ZERO}][{_ZERO}])|(?=[{_ZERO}]{{3}})"
     f"|(?<=[{_ZERO}])(?=[{_ZERO}]{{2}}))[{_ZERO}]"
 )
-_ANY_INVISIBLE = re.compile(f"[{_ORDER}{_TAGS}{_ZERO}]")
+ANY_INVISIBLE = re.compile(f"[{_ORDER}{_TAGS}{_ZERO}]")
 MOST_ZERO_WIDTH = 40  # in one text, apart from each other
 
 
@@ -50,4 +50,4 @@ def code_point(character: str) -> str:
 
 def with_code_points(text: str) -> str:
     """*text* with a number in brackets for each invisible character: for the view of the source."""
-    return _ANY_INVISIBLE.sub(lambda match: f"[{code_point(match[0])}]", text)
+    return ANY_INVISIBLE.sub(lambda match: f"[{code_point(match[0])}]", text)

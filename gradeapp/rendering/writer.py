@@ -14,7 +14,11 @@ Span = tuple[int, int]
 
 def shown(text: str) -> str:
     """*text* as HTML, with a sign of its own for each character that nobody would see."""
-    html = escape(text, quote=False)
+    return with_signs(escape(text, quote=False))
+
+
+def with_signs(html: str) -> str:
+    """*html*, which is text without elements, with such signs."""
     return html if html.isascii() else INVISIBLE.sub(_sign, html)
 
 

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
+from gradeapp.common.hidden_text import with_code_points
 from gradeapp.common.isolated import Bounds, Exceeded, isolated
+from gradeapp.common.names import name_problem
 
 DATA_SUFFIXES = frozenset({".json", ".jsonl", ".csv"})
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp"})
@@ -71,16 +73,23 @@ class Limits:
 def plain_path(name: str) -> PurePosixPath:
     """*name* as a relative path of plain parts; raises ArchiveRefusal for any other.
 
-    Absolute names, ``..``, drives, backslashes, control characters, hidden files
+    Absolute names, ``..``, drives, backslashes, control and invisible characters, hidden files
     and the device names of Windows are refused, and what lies too deep or has too long a name.
     """
     parts = name.removesuffix("/").split("/")
     if not all(_PART.fullmatch(part) and not _RESERVED.fullmatch(part) for part in parts):
         raise ArchiveRefusal("unsafe_name", name)
+    check_visible(name)
     longest = max(len(part.encode()) for part in parts)
     if len(parts) > MOST_PARTS or longest > MOST_NAME_BYTES or len(name.encode()) > MOST_PATH_BYTES:
         raise ArchiveRefusal("deep_name", name)
     return PurePosixPath(*parts)
+
+
+def check_visible(name: str) -> None:
+    """Raise ArchiveRefusal for a *name* with characters that nobody sees."""
+    if name_problem(name) == "invisible":
+        raise ArchiveRefusal("invisible_name", with_code_points(name))
 
 
 def unpack(archive: BinaryIO, folder: Path, limits: Limits | None = None) -> int:

@@ -20,6 +20,7 @@ from pydantic import ConfigDict, Field
 from questions.rules.json_schema import (
     CONFIG,
     LETTERS,
+    VISIBLE,
     Filled,
     Marks,
     Name,
@@ -65,7 +66,7 @@ class HumanRateRecord:
     __pydantic_config__ = CONFIG
 
     value: Share
-    source: Annotated[Name, Field(max_length=200)]
+    source: Annotated[Name, Field(max_length=200), VISIBLE]
     sample_size: Annotated[Whole, Field(ge=1, le=1_000_000_000)] | None = None
     weight: Annotated[Weight, Field(json_schema_extra={"default": 1})] = Decimal(1)
     kind: RateKind = RateKind.AVERAGE
@@ -95,7 +96,7 @@ class TaskRecord:
     )
 
     dataset: Annotated[Slug, Field(max_length=50)]
-    task: Annotated[Name, Field(max_length=120)]
+    task: Annotated[Name, Field(max_length=120), VISIBLE]
     human_rates: tuple[HumanRateRecord, ...] = ()
     examples: tuple[FewShotRecord, ...] = ()
     about: Literal["task"] = "task"
@@ -118,8 +119,8 @@ class QuestionRecord:
     __pydantic_config__ = CONFIG
 
     dataset: Annotated[Slug, Field(max_length=50)]
-    task: Annotated[Name, Field(max_length=120)]
-    external_id: Annotated[Name, Field(alias="id", max_length=80)]
+    task: Annotated[Name, Field(max_length=120), VISIBLE]
+    external_id: Annotated[Name, Field(alias="id", max_length=80), VISIBLE]
     question_type: Annotated[QuestionType, Field(alias="type")]
     language: Language
     stem: Filled
@@ -131,8 +132,8 @@ class QuestionRecord:
     analysis: str = ""
     letters: Annotated[str, Field(pattern=LETTERS)] = ""
     year: Annotated[Whole, Field(ge=1900, le=2100)] | None = None
-    paper: Annotated[str, Field(max_length=80)] = ""
-    paper_published: Annotated[str, Field(max_length=80)] = ""
+    paper: Annotated[str, Field(max_length=80), VISIBLE] = ""
+    paper_published: Annotated[str, Field(max_length=80), VISIBLE] = ""
     rubric: tuple[ScoringPoint, ...] = ()
     images: tuple[str, ...] = ()
     extra: dict[str, str] = field(default_factory=dict)

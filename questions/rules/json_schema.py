@@ -54,6 +54,13 @@ def _plain_name(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=1024)
+def _visible_name(name: str) -> str:
+    if name_problem(name) == "invisible":
+        raise PydanticCustomError("name_invisible", "not a visible name")
+    return name
+
+
 def _schema_of_number(**limits: float) -> WithJsonSchema:
     return WithJsonSchema({"type": "number", **limits})
 
@@ -64,6 +71,8 @@ Filled = Annotated[str, StringConstraints(pattern=_FILLED)]
 Name = Annotated[str, StringConstraints(pattern=_NAME)]
 # Added to a text: a name that cannot pass for another.
 PLAIN = AfterValidator(_plain_name)
+# Added to a text: a name that shows all its characters.
+VISIBLE = AfterValidator(_visible_name)
 Slug = Annotated[str, StringConstraints(pattern=_SLUG)]
 Number = Annotated[Decimal, BeforeValidator(_number)]
 Marks = Annotated[

@@ -103,6 +103,7 @@ PATTERNS = (
     _("%(key)s holds more than the name of a paper."),
     _("%(key)s is longer than %(n)s characters."),
     _("%(key)s must be a name without outer spaces and control characters."),
+    _("%(key)s of question %(id)s must not contain invisible or control characters."),
     _("%(key)s must not contain invisible or control characters."),
     _("A word of %(key)s must not mix letters of scripts that look alike."),
     _("%(key)s must be the offered capital letters, like ABCD."),

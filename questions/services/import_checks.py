@@ -10,6 +10,7 @@ from pathlib import Path
 
 from django.db.models import Model
 
+from gradeapp.common.names import name_problem
 from questions.importers.image_files import written_anew
 from questions.importers.jsonl_images import HEAD_BYTES, image_kind
 from questions.importers.records import Problem, QuestionRecord, SourceFile
@@ -31,6 +32,7 @@ def storable(file: SourceFile, images: Mapping[str, Path]) -> SourceFile:
     if not file.records:
         return file
     problems = [problem for record in file.records for problem in _too_large(file.name, record)]
+    problems += [problem for record in file.records for problem in _hidden(file.name, record)]
     problems += _unknown_knowledge(file)
     if not file.refused:
         problems += image_problems(file.name, changed_images(file.records, images))
@@ -61,6 +63,17 @@ _LENGTHS: tuple[tuple[str, type[Model], str], ...] = (
     ("paper", Question, "paper"),
     ("paper_published", QuestionRevision, "paper_published"),
 )
+
+
+def _hidden(name: str, record: QuestionRecord) -> Iterator[Problem]:
+    """Names with characters that nobody sees, or that reorder what stands behind them."""
+    for attribute, _model, _column in _LENGTHS:
+        if name_problem(getattr(record, attribute)) == "invisible":
+            text = (
+                f"{attribute!r} of question {record.external_id[:80]!r} must not contain "
+                "invisible or control characters."
+            )
+            yield Problem(name, None, "bad_name", text, fatal=True)
 
 
 def _too_large(name: str, record: QuestionRecord) -> Iterator[Problem]:

@@ -28,6 +28,7 @@ from questions.importers.archive import (
     IMAGE_SUFFIXES,
     ZIP_SIGNATURES,
     ArchiveRefusal,
+    check_visible,
     plain_path,
     unpack_isolated,
 )
@@ -56,6 +57,7 @@ SENTENCES: dict[str, str | Promise] = {
         "Unpacking the .zip file takes too much memory or time. Nothing was uploaded."
     ),
     "unsafe_name": gettext_lazy("“%(name)s” is not a plain file name. Nothing was uploaded."),
+    "invisible_name": gettext_lazy("“%(name)s” must not contain invisible or control characters."),
     "deep_name": gettext_lazy(
         "“%(name)s” lies in too many folders or has too long a name. Nothing was uploaded."
     ),
@@ -209,6 +211,7 @@ def _keep(uploads: Sequence[Upload], folder: Path) -> None:
     if zipped and len(uploads) > 1:
         raise ArchiveRefusal("zip_alone")
     if zipped:
+        check_visible(str(zipped[0].name))
         archive = folder.with_suffix(".zip")
         try:
             _write(zipped[0].chunks(), archive)

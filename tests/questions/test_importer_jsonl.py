@@ -221,6 +221,11 @@ def test_a_mark_has_one_spelling_whatever_the_file_writes(tmp_path: Path) -> Non
         (line(CHOICE, id=""), "bad_value"),
         (line(CHOICE, id="a\nb"), "bad_value"),
         (line(CHOICE, id="a\x00b"), "bad_value"),
+        (line(CHOICE, id="\u200b" * 80), "bad_name"),
+        (line(CHOICE, task="Physics\u202e"), "bad_name"),
+        (line(CHOICE, paper="=HYPERLINK(1)<b>\u202e"), "bad_name"),
+        (line(CHOICE, paper_published="\U000e0041"), "bad_name"),
+        (line(CHOICE, human_rates=[{"value": 0.5, "source": "a\u2067"}]), "bad_name"),
         (line(CHOICE, type="essay"), "bad_value"),
         (line(CHOICE, subject="Alchemy"), "bad_value"),
         (line(CHOICE, language="EN"), "bad_value"),
@@ -445,6 +450,9 @@ def test_a_problem_names_the_way_to_its_key(tmp_path: Path) -> None:
 
 
 texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=40)
+visible = st.text(
+    st.characters(exclude_categories=["Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"]), max_size=40
+)
 names = st.from_regex(r"[A-Za-z0-9\u4e00-\u4eff][A-Za-z0-9 _.-]{0,20}[a-z]", fullmatch=True)
 marks = st.integers(1, 100_000).map(lambda hundredths: Decimal(hundredths).scaleb(-2))
 
@@ -514,8 +522,8 @@ def questions(draw: st.DrawFn) -> QuestionRecord:
         sub_marks=tuple(sub_marks),
         letters="ABCDEFG" if question_type in CHOICE_TYPES else "",
         year=draw(st.none() | st.integers(1900, 2100)),
-        paper=draw(texts),
-        paper_published=draw(texts),
+        paper=draw(visible),
+        paper_published=draw(visible),
         rubric=rubric,
         rubric_groups=groups,
         passage=draw(texts),

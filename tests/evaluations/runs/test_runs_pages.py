@@ -318,6 +318,16 @@ def test_one_response_with_its_evidence(lead: User, run: Run) -> None:
     assert "6 / 6" in shown
 
 
+def test_the_name_of_a_model_in_a_reply_cannot_reorder_a_line(lead: User, run: Run) -> None:
+    work_on_run(run.pk)
+    Attempt.objects.update(response_model="gpt-\u202e4")
+    response = Response.objects.filter(run=run).first()
+    assert response is not None
+    shown = page(lead, "response", response.public_id)
+    assert 'gpt-<span class="code-point">U+202E</span>4' in shown
+    assert "\u202e" not in shown
+
+
 def test_one_response_with_its_calls_and_judgement(
     lead: User, endpoint: Endpoint, run: Run
 ) -> None:
