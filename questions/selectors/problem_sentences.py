@@ -153,6 +153,7 @@ PATTERNS = (
     _("The level is %(level)s, the human rate is that of level %(other)s."),
     _("The branch is %(branch)s, the knowledge is of another."),
     _("Question %(id)s of %(task)s differs in: %(fields)s."),
+    _("The accepted rubric of question %(id)s of %(task)s was written for another text or key."),
     _("%(key)s of question %(id)s is over %(n)s long."),
     _("Question %(id)s is worth more than the bank can hold."),
     # Images.

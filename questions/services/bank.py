@@ -11,7 +11,8 @@ from django.db.models import Max
 
 from questions.importers.records import QuestionRecord
 from questions.models import Dataset, Question, QuestionRevision, Task
-from questions.rules.vocabulary import ItemStatus
+from questions.rules.vocabulary import ItemStatus, RubricSource
+from questions.selectors.repairs import ASKED
 from questions.services.gate import check_items
 from questions.services.import_checks import NewImages
 from questions.services.imported_rubrics import store_rubrics
@@ -50,11 +51,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class ChangedItem:
-    """An item that its source changed, and the fields in which it did."""
+    """An item that its source changed, and the fields in which it did.
+
+    ``rubric_stays`` says that the accepted rubric was written for its text or key from before.
+    """
 
     task: str
     external_id: str
     fields: tuple[str, ...]
+    rubric_stays: bool = False
 
 
 @dataclass(slots=True)
@@ -131,12 +136,14 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
     moved = _describe_again(changed, hashes)
     numbers = {pk: known[record.external_id].last_number + 1 for pk, record in changed.items()}
     repairs = present_repairs(changed)
+    rubrics = _counting_rubrics(changed, fields)
     revisions = {one.question_id: one for one in _revise(fresh | changed, numbers, hashes)}
     revisions |= keep_repairs(repairs, revisions)
     for question, more in store_labels_and_rates(fresh, old, revised=revisions).items():
         fields[question] = (*fields.get(question, ()), *more)
+    kept = set(Question.objects.filter(rubric__in=rubrics).values_list("pk", flat=True))
     stored.changed += [
-        ChangedItem(task.slug, old[question].external_id, names)
+        ChangedItem(task.slug, old[question].external_id, names, question in kept)
         for question, names in sorted(fields.items(), key=lambda pair: old[pair[0]].position)
     ]
     check_items([*fresh, *changed], revisions.values())
@@ -168,6 +175,21 @@ def _differences(changed: Mapping[int, QuestionRecord]) -> dict[int, tuple[str, 
         question: tuple(_differing(record, newest[question], described[question]))
         for question, record in changed.items()
     }
+
+
+def _counting_rubrics(
+    changed: Mapping[int, QuestionRecord], fields: Mapping[int, tuple[str, ...]]
+) -> list[int]:
+    """The accepted rubrics of those whose text or key changes; not those that the file brings."""
+    asked = [
+        pk for pk, names in fields.items() if not {*ASKED, "reference_answer"}.isdisjoint(names)
+    ]
+    rows = Question.objects.filter(pk__in=asked, rubric__isnull=False)
+    return [
+        rubric
+        for pk, rubric, source in rows.values_list("pk", "rubric", "rubric__source")
+        if source != RubricSource.IMPORT or not changed[pk].rubric
+    ]
 
 
 def _differing(

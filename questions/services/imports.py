@@ -198,15 +198,16 @@ def _store(
 
 
 def _with_changes(file: SourceFile, changed: Sequence[ChangedItem]) -> SourceFile:
-    problems = (
-        Problem(
-            file.name,
-            None,
-            "changed_item",
-            f"Question {item.external_id} of {item.task} differs in: {', '.join(item.fields)}.",
-        )
-        for item in changed
-    )
+    problems = []
+    for item in changed:
+        text = f"Question {item.external_id} of {item.task} differs in: {', '.join(item.fields)}."
+        problems.append(Problem(file.name, None, "changed_item", text))
+        if item.rubric_stays:
+            text = (
+                f"The accepted rubric of question {item.external_id} of {item.task} "
+                "was written for another text or key."
+            )
+            problems.append(Problem(file.name, None, "rubric_of_earlier_text", text))
     return replace(file, problems=(*file.problems, *problems))
 
 

@@ -62,6 +62,7 @@ PROBLEMS: dict[str, Words] = {
     "duplicate_id": _("duplicate question"),
     "duplicate_keyword": _("duplicate keyword"),
     "changed_item": _("differs from the bank"),
+    "rubric_of_earlier_text": _("the accepted rubric is of an earlier text"),
     "image_name": _("invalid image name"),
     "image_svg": _("an SVG, which can carry scripts"),
     "image_missing": _("missing image"),

@@ -26,6 +26,7 @@ from questions.models import (
 from questions.rules.vocabulary import Decision
 from questions.services.decisions import Repair, decide
 from questions.services.imports import import_questions
+from tests.factories import make_rubric
 from tests.questions.image_world import png
 
 pytestmark = pytest.mark.django_db
@@ -124,6 +125,29 @@ def test_a_rubric_that_did_not_change_gets_no_version(tmp_path: Path) -> None:
     import_questions("jsonl", write(tmp_path, MARKED))
     import_questions("jsonl", write(tmp_path, MARKED | {"analysis": "new"}))
     assert Rubric.objects.count() == 1
+
+
+@pytest.mark.parametrize("field", ["stem", "reference_answer", "analysis"])
+def test_an_accepted_rubric_of_an_earlier_text_is_named(tmp_path: Path, field: str) -> None:
+    bare = {key: value for key, value in MARKED.items() if key != "rubric"}
+    import_questions("jsonl", write(tmp_path, bare))
+    make_rubric(Question.objects.get(), (("states the law", "4"),))
+    text = "Another text: ![a circuit](image:circuit.png)"
+    changed = write(tmp_path, bare | {field: text})
+    warned = [
+        ("changed_item", f"Question o1 of Physics_Open differs in: {field}."),
+        (
+            "rubric_of_earlier_text",
+            "The accepted rubric of question o1 of Physics_Open "
+            "was written for another text or key.",
+        ),
+    ]
+    for dry_run in (True, False):
+        report = import_questions("jsonl", changed, dry_run=dry_run)
+        found = [(problem.code, problem.text) for problem in report.problems]
+        assert found == (warned[:1] if field == "analysis" else warned)
+    again = import_questions("jsonl", write(tmp_path, MARKED | {field: text + "!"}))
+    assert [problem.code for problem in again.problems] == ["changed_item"], "it brings its own"
 
 
 def test_a_contradictory_key_is_quarantined_and_named(tmp_path: Path) -> None:
