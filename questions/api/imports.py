@@ -43,6 +43,12 @@ class UploadSerializer(serializers.Serializer[Any]):
     )
 
 
+class ConfirmSerializer(serializers.Serializer[Any]):
+    """``allow_shifted`` is needed where questions would get the texts of others (``shifted``)."""
+
+    allow_shifted = serializers.BooleanField(default=False)
+
+
 class ImportSerializer(serializers.ModelSerializer[ImportBatch]):
     """An import as a list shows it; ``counts`` is what was written."""
 
@@ -173,10 +179,11 @@ class ImportConfirmAPI(APIView):
 
     capability = {"POST": MAY["POST"]}
 
-    @extend_schema(request=None, responses=ImportDetailSerializer)
+    @extend_schema(request=ConfirmSerializer, responses=ImportDetailSerializer)
     def post(self, request: Request, pk: int) -> Answer:
         """In the background, one transaction a file."""
-        import_jobs.confirm_import(get_import(pk), acting_user=request.user)
+        said = validated_body(ConfirmSerializer, request)
+        import_jobs.confirm_import(get_import(pk), acting_user=request.user, **said)
         ask_for_import(pk)
         return import_response(pk)
 

@@ -57,6 +57,11 @@ def import_problems(batch: ImportBatch) -> QuerySet[ImportProblem]:
     return ImportProblem.objects.filter(batch=batch).order_by("-fatal", "file", "row", "pk")
 
 
+def seems_shifted(batch: ImportBatch) -> bool:
+    """Whether questions would get the texts of others: a person has to allow that."""
+    return ImportProblem.objects.filter(batch=batch, code="shifted", fatal=False).exists()
+
+
 def totals(batch: ImportBatch) -> ImportTotals:
     """The sums over the files of an upload."""
     found = ImportFile.objects.filter(batch=batch).aggregate(

@@ -153,6 +153,19 @@ PATTERNS = (
     _("The level is %(level)s, the human rate is that of level %(other)s."),
     _("The branch is %(branch)s, the knowledge is of another."),
     _("Question %(id)s of %(task)s differs in: %(fields)s."),
+    _(
+        "%(n)s of %(of)s changed questions of %(task)s get the text of another question, %(id)s "
+        "that of %(other)s: the file seems shifted."
+    ),
+    _(
+        "%(n)s of %(of)s changed questions of %(task)s get the text of another question, %(id)s "
+        "that of %(other)s: the file seems shifted. "
+        "It is imported only if that is allowed (--allow-shifted)."
+    ),
+    _(
+        "Questions of %(task)s that the bank has and the file lacks: %(n)s (%(names)s). "
+        "They stay as they are."
+    ),
     _("The accepted rubric of question %(id)s of %(task)s was written for another text or key."),
     _("%(key)s of question %(id)s is over %(n)s long."),
     _("Question %(id)s is worth more than the bank can hold."),

@@ -15,6 +15,7 @@ from questions.rules.vocabulary import ItemStatus, RubricSource
 from questions.selectors.repairs import ASKED
 from questions.services.gate import check_items
 from questions.services.import_checks import NewImages
+from questions.services.import_order import MovedTexts, find_moved_texts
 from questions.services.imported_rubrics import store_rubrics
 from questions.services.part_moves import follow_part_moves
 from questions.services.published_labels import store_labels_and_rates
@@ -69,6 +70,7 @@ class Stored:
     dataset: Dataset | None = None
     counts: Counter[str] = field(default_factory=Counter)
     changed: list[ChangedItem] = field(default_factory=list)
+    moved_texts: list[MovedTexts] = field(default_factory=list)
 
 
 @transaction.atomic
@@ -131,6 +133,8 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
         if known[record.external_id].content_hash != hashes[record.external_id]
     }
     fields = _differences(changed)
+    if texts := find_moved_texts(task, changed):
+        stored.moved_texts.append(texts)
     made = Question.objects.bulk_create(_question(task, record, hashes) for record in new)
     fresh = {question.pk: record for question, record in zip(made, new, strict=True)}
     moved = _describe_again(changed, hashes)

@@ -28,6 +28,7 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.recognise import data_files, roots
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus as Is
+from questions.selectors.imports import seems_shifted
 from questions.services.import_log import UploadLog, written
 from questions.services.imports import compare_uncompared, import_questions
 from questions.services.uploads import (
@@ -47,13 +48,33 @@ AT_REST = timedelta(minutes=1)
 
 
 @transaction.atomic
-def confirm_import(batch: ImportBatch, *, acting_user: User, clock: Clock = timezone.now) -> None:
-    """Import what was checked. Raises Conflict where it is not to be imported (any more)."""
+def confirm_import(
+    batch: ImportBatch,
+    *,
+    acting_user: User,
+    allow_shifted: bool = False,
+    clock: Clock = timezone.now,
+) -> None:
+    """Import what was checked.
+
+    Raises Conflict where it is not to be imported (any more), and BadInput where questions would
+    get the texts of others and that is not allowed.
+    """
+    if seems_shifted(batch) and not allow_shifted:
+        raise BadInput(
+            _(
+                "Questions would get the texts of others: the file seems shifted. "
+                "Confirm that this is meant, or discard the files."
+            ),
+            code="shifted",
+        )
     confirmed = ImportBatch.objects.filter(pk=batch.pk, status=Is.CHECKED).exclude(folder="")
-    if not confirmed.update(confirmed_at=clock(), **background_work.afresh()):
+    said = batch.options | ({"allow_shifted": True} if allow_shifted else {})
+    if not confirmed.update(confirmed_at=clock(), options=said, **background_work.afresh()):
         raise Conflict(_("This import is not waiting for confirmation. Reload its page."))
     tag = Tag.QUESTIONS_IMPORTED if batch.kind == QUESTIONS.kind else Tag.ANSWERS_IMPORTED
-    record(tag, batch, actor=acting_user, source=batch.source)
+    allowed = {"allow_shifted": True} if allow_shifted else {}
+    record(tag, batch, actor=acting_user, source=batch.source, **allowed)
 
 
 @transaction.atomic
@@ -154,9 +175,12 @@ def _read_root(
 ) -> None:
     sizes = {file.name: file.stat().st_size for file in files}
     log = UploadLog(batch, prefix=prefix, sizes=sizes, clock=clock)
-    dry_run = batch.confirmed_at is None
+    about = {
+        "dry_run": batch.confirmed_at is None,
+        "allow_shifted": bool(batch.options.get("allow_shifted")),
+    }
     try:
-        import_questions(batch.reader, folder, dry_run=dry_run, acting_user=batch.actor, log=log)
+        import_questions(batch.reader, folder, acting_user=batch.actor, log=log, **about)
     except BadInput as refusal:
         # Every file was refused: the page names each with its reason.
         if refusal.code != "nothing_read":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -66,6 +66,10 @@ class ImportLog:
         """Hear what became of *file*, after its transaction; False ends the import there."""
         return True
 
+    def note(self, problems: Iterable[Problem]) -> None:
+        """Keep *problems* that only all files together show; each names its file."""
+        self.problems += problems
+
     @transaction.atomic
     def finish(self) -> None:
         """Keep the problems of an import that wrote something or refused a file."""
@@ -73,15 +77,7 @@ class ImportLog:
             return
         batch = self._made(None)
         ImportProblem.objects.bulk_create(
-            ImportProblem(
-                batch=batch,
-                file=problem.file[:SOURCE_LENGTH],
-                row=problem.row,
-                code=problem.code,
-                text=problem.text,
-                fatal=problem.fatal,
-            )
-            for problem in self.problems
+            _problem_row(batch, problem.file[:SOURCE_LENGTH], problem) for problem in self.problems
         )
 
     def _made(self, dataset: Dataset | None) -> ImportBatch:
@@ -91,6 +87,11 @@ class ImportLog:
             )
             record(self._tag, self._batch, actor=self._actor, source=self._source)
         return self._batch
+
+
+def _problem_row(batch: ImportBatch, file: str, problem: Problem) -> ImportProblem:
+    found = {"row": problem.row, "code": problem.code, "text": problem.text}
+    return ImportProblem(batch=batch, file=file, fatal=problem.fatal, **found)
 
 
 COUNTS = ("new", "same", "changed", "quarantined")
@@ -146,6 +147,14 @@ class UploadLog(ImportLog):
         self.stopped = asked or not noted
         return not self.stopped
 
+    def note(self, problems: Iterable[Problem]) -> None:
+        """Keep them beside the others of their files."""
+        found = list(problems)
+        super().note(found)
+        ImportProblem.objects.bulk_create(
+            _problem_row(self._upload, self._named(problem.file), problem) for problem in found
+        )
+
     def finish(self) -> None:
         """Everything was noted file by file."""
 
@@ -166,15 +175,7 @@ class UploadLog(ImportLog):
         name = self._named(file.name)
         ImportProblem.objects.filter(batch=self._upload, file=name).delete()
         ImportProblem.objects.bulk_create(
-            ImportProblem(
-                batch=self._upload,
-                file=name,
-                row=problem.row,
-                code=problem.code,
-                text=problem.text,
-                fatal=problem.fatal,
-            )
-            for problem in file.problems
+            _problem_row(self._upload, name, problem) for problem in file.problems
         )
 
     def _named(self, name: str) -> str:

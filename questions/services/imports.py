@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from questions.importers.jsonl_images import images_beside
 from questions.importers.records import Problem, SourceFile
 from questions.models import Dataset, Question, QuestionRevision
 from questions.rules.vocabulary import ItemStatus
-from questions.services.bank import ChangedItem, store_records
+from questions.services.bank import Stored, store_records
 from questions.services.gate import check_duplicates
 from questions.services.import_checks import (
     ImagesChanged,
@@ -35,6 +35,7 @@ from questions.services.import_checks import (
     storable,
 )
 from questions.services.import_log import ImportLog
+from questions.services.import_order import LeftOut, Shifted
 from questions.services.published_labels import store_task_facts
 
 READERS: Mapping[str, Callable[[Path], Iterator[SourceFile]]] = {
@@ -81,6 +82,7 @@ def import_questions(
     path: Path,
     *,
     dry_run: bool = False,
+    allow_shifted: bool = False,
     acting_user: User | None = None,
     log: ImportLog | None = None,
 ) -> ImportReport:
@@ -91,6 +93,8 @@ def import_questions(
     source, a missing path, and when no question at all could be read. A dry run
     does everything but compare items with each other, and keeps nothing. A
     changed item is named with the fields in which it differs (``changed_item``).
+    A file whose changed items get the texts of others of their task is refused without
+    *allow_shifted*; a dry run names it (``shifted``), and what the files leave out of a task.
     A *log* of the caller's is told of each file, and ends the import after any.
     """
     reader = _reader(source, path)
@@ -98,13 +102,15 @@ def import_questions(
     log = log or ImportLog("questions", f"{source} {path}", Tag.QUESTIONS_IMPORTED, acting_user)
     counts: Counter[str] = Counter()
     tasks: dict[tuple[str, str], None] = {}
+    left_out = LeftOut()
     with TemporaryDirectory(prefix="images-") as folder:
         images = NewImages(images_beside(path), Path(folder))
         for file in reader(path):
             file = images.prepare(storable(file, images.images))
             stored: Counter[str] = Counter()
             if file.records and not file.refused:
-                file, stored = _store(file, images, log, dry_run=dry_run)
+                left_out.take(file.name, file.records)
+                file, stored = _store(file, images, log, dry_run=dry_run, allow=allow_shifted)
             counts["refused"] += file.refused
             if stored:
                 counts += stored
@@ -112,6 +118,8 @@ def import_questions(
             log.problems += file.problems
             if not log.goes_on(file, stored):
                 break
+        else:
+            log.note(left_out.problems())
     datasets = list(dict.fromkeys(dataset for dataset, _task in tasks))
     if not dry_run:
         log.finish()
@@ -180,12 +188,17 @@ def _reader(source: str, path: Path) -> Callable[[Path], Iterator[SourceFile]]:
 
 
 def _store(
-    file: SourceFile, images: NewImages, log: ImportLog, *, dry_run: bool
+    file: SourceFile, images: NewImages, log: ImportLog, *, dry_run: bool, allow: bool
 ) -> tuple[SourceFile, Counter[str]]:
-    """Write *file* in one transaction; the file with what changed in it, and the counts."""
+    """Write *file* in one transaction; the file with what changed in it, and the counts.
+
+    Without *allow* nothing is written of one that seems shifted.
+    """
     try:
         with transaction.atomic(), collector_paused():
             stored = store_records(file.records, images)
+            if stored.moved_texts and not (dry_run or allow):
+                raise Shifted(stored.moved_texts)
             written = [store_task_facts(task) for task in file.tasks]
             if dry_run:
                 transaction.set_rollback(True)
@@ -194,12 +207,15 @@ def _store(
     except ImagesChanged as changed:
         problems = image_problems(file.name, changed.names)
         return replace(file, problems=(*file.problems, *problems)), Counter()
-    return _with_changes(file, stored.changed), stored.counts
+    except Shifted as refused:
+        found = [moved.problem(file.name, fatal=True) for moved in refused.moved_texts]
+        return replace(file, problems=(*file.problems, *found)), Counter()
+    return _with_changes(file, stored), stored.counts
 
 
-def _with_changes(file: SourceFile, changed: Sequence[ChangedItem]) -> SourceFile:
-    problems = []
-    for item in changed:
+def _with_changes(file: SourceFile, stored: Stored) -> SourceFile:
+    problems = [moved.problem(file.name, fatal=False) for moved in stored.moved_texts]
+    for item in stored.changed:
         text = f"Question {item.external_id} of {item.task} differs in: {', '.join(item.fields)}."
         problems.append(Problem(file.name, None, "changed_item", text))
         if item.rubric_stays:

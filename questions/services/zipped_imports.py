@@ -18,7 +18,12 @@ from questions.services.uploads import imports_folder, refused_archive
 
 
 def import_zip(
-    source: str, archive: Path, *, dry_run: bool = False, acting_user: User | None = None
+    source: str,
+    archive: Path,
+    *,
+    dry_run: bool = False,
+    allow_shifted: bool = False,
+    acting_user: User | None = None,
 ) -> ImportReport:
     """Bring the questions of *archive* into the bank, as ``import_questions`` does of a folder.
 
@@ -40,7 +45,12 @@ def import_zip(
             log = ImportLog("questions", f"{source} {inside}", Tag.QUESTIONS_IMPORTED, acting_user)
             try:
                 report = import_questions(
-                    source, root, dry_run=dry_run, acting_user=acting_user, log=log
+                    source,
+                    root,
+                    dry_run=dry_run,
+                    allow_shifted=allow_shifted,
+                    acting_user=acting_user,
+                    log=log,
                 )
             except BadInput as refusal:
                 if refusal.code != "nothing_read":

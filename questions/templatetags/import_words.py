@@ -62,6 +62,8 @@ PROBLEMS: dict[str, Words] = {
     "duplicate_id": _("duplicate question"),
     "duplicate_keyword": _("duplicate keyword"),
     "changed_item": _("differs from the bank"),
+    "shifted": _("questions get the texts of others"),
+    "missing_items": _("questions of the bank are missing"),
     "rubric_of_earlier_text": _("the accepted rubric is of an earlier text"),
     "image_name": _("invalid image name"),
     "image_svg": _("an SVG, which can carry scripts"),

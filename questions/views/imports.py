@@ -91,6 +91,7 @@ class ImportPages(WorkPages):
             "importing": work.confirmed_at is not None,
             "totals": totals,
             "taken_files": max(0, progress.done - totals.refused),
+            "shifted": work.status == ImportStatus.CHECKED and reading.seems_shifted(work),
             "checked": work.status == ImportStatus.CHECKED,
             "goes_on": work.goes_on and bool(work.folder),
         }
@@ -107,7 +108,9 @@ class ImportPages(WorkPages):
 
     def confirm(self, request: MemberRequest, pk: int) -> HttpResponse:
         """Import what was checked."""
-        import_jobs.confirm_import(self.get_work(request, pk), acting_user=request.user)
+        allowed = bool(request.POST.get("allow_shifted"))
+        work = self.get_work(request, pk)
+        import_jobs.confirm_import(work, acting_user=request.user, allow_shifted=allowed)
         self.ask(pk)
         return redirect(self.at["one"], pk)
 

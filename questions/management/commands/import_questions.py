@@ -19,11 +19,18 @@ class Command(GradeappCommand):
         parser.add_argument("path", type=Path, help="a file, a .zip, or a benchmark's folder")
         parser.add_argument("--dry-run", action="store_true", help="read and check, keep nothing")
 
+        parser.add_argument(
+            "--allow-shifted",
+            action="store_true",
+            help="import a file too in which questions get the texts of others",
+        )
+
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         path: Path = options["path"]
         is_zip = path.suffix.lower() == ".zip" and path.is_file()
         bring = import_zip if is_zip else import_questions
-        return bring(options["source"], path, dry_run=options["dry_run"]).as_dict()
+        about = {name: options[name] for name in ("dry_run", "allow_shifted")}
+        return bring(options["source"], path, **about).as_dict()
 
     def show(self, result: dict[str, Any]) -> None:
         super().show(result)
