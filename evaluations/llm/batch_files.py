@@ -99,7 +99,7 @@ def _reply(body: str, request_id: str, mask: SecretMask, most: int) -> ChatReply
     """Return what the *body* of an answer says; it was paid for, whatever that is."""
     content = body.encode("utf-8", "replace")
     if len(content) > most:
-        why = f"the answer is larger than {most} bytes"
+        why = f"the answer is larger than {most:,} bytes"
         failure = ChatFailure(FailureKind.OVERSIZE, why, http_status=200, may_have_been_billed=True)
         failure.body = mask.text(body[:KEPT_BODY])
         return failure

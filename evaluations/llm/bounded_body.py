@@ -41,7 +41,7 @@ class BoundedBody(httpx2.AsyncByteStream):
                 if len(self._beginning) < KEPT_BODY:
                     self._beginning += piece[: KEPT_BODY - len(self._beginning)]
                 if self._left < 0:
-                    text = f"the answer is larger than {self._limit} bytes"
+                    text = f"the answer is larger than {self._limit:,} bytes"
                     raise self._unusable(FailureKind.OVERSIZE, text)
                 yield piece
 

@@ -186,7 +186,9 @@ class OpenAIChat:
             return ChatFailure(FailureKind.CONNECT, scrub(str(error), self.mask))
         if isinstance(error, aiohttp.ServerTimeoutError):
             return self._unknown(FailureKind.TIMEOUT, str(error))
-        if isinstance(error, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError):
+        if isinstance(error, aiohttp.ClientPayloadError):
+            return self._unknown(FailureKind.INTERRUPTED, "the reply broke off before its end")
+        if isinstance(error, aiohttp.ClientConnectionError):
             return self._unknown(FailureKind.INTERRUPTED, str(error))
         # The text of the error would repeat what the service sent.
         return self._unknown(FailureKind.MALFORMED, f"not valid HTTP: {type(error).__name__}")

@@ -81,6 +81,7 @@ SENTENCES: Mapping[FailureKind, str | Promise] = {
         "The endpoint redirects to another address. Redirects are not "
         "followed; enter the final address below."
     ),
+    K.OVERSIZE: _("%(url)s replies with more than gradeapp reads of one reply: %(most)s bytes."),
     K.MALFORMED: _("%(url)s replies, but not in the chat completions format."),
 }
 REFUSED = _("The endpoint works but rejects the call: %(text)s")
@@ -156,6 +157,7 @@ def _check(endpoint: Endpoint) -> EndpointCheck:
             "model": endpoint.model,
             "variable": endpoint.key_variable,
             "status": failure.http_status,
+            "most": f"{CALL.reply_bytes:,}",
             "text": failure.text[:300],
         }
         return EndpointCheck(False, str(SENTENCES.get(failure.kind, REFUSED) % facts))

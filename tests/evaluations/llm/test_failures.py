@@ -63,6 +63,14 @@ def test_each_fault_is_one_kind_of_failure(
     assert server.ledger.billed == int(billed)
 
 
+def test_a_fault_is_told_in_words_of_ours(server: ScriptedServer) -> None:
+    server.endpoint.faults = lambda prompt: named_fault("short_body")
+    assert fail(server.base_url, limits=ROOMY).text == "the reply broke off before its end"
+    server.endpoint.faults = lambda prompt: named_fault("huge", size=3_000_000)
+    failure = fail(server.base_url, limits=ROOMY)
+    assert failure.text == f"the answer is larger than {ROOMY.reply_bytes:,} bytes"
+
+
 def test_nobody_listens() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound but not listening: refused, and nobody else takes it

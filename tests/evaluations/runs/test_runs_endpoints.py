@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -61,6 +62,17 @@ def test_a_new_address_wants_the_key_named_again() -> None:
     assert Endpoint.objects.get().key_variable == "ONE_API_KEY", "kept where the address is"
     save(endpoint=endpoint, base_url="http://127.0.0.1:9000/v1", key_variable="ONE_API_KEY")
     assert Endpoint.objects.get().base_url == "http://127.0.0.1:9000/v1"
+
+
+def test_a_reply_beyond_our_limit_is_no_refusal(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONE_API_KEY", KEY)
+    monkeypatch.setattr(endpoint_checks, "CALL", replace(endpoint_checks.CALL, reply_bytes=1_000))
+    server.endpoint.faults = lambda prompt: named_fault("huge", size=3_000_000)
+    endpoint = save(base_url=server.base_url, model="scripted-demo", key_variable="ONE_API_KEY")
+    sentence = check_endpoint(endpoint).sentence
+    assert "replies with more than gradeapp reads of one reply: 1,000 bytes." in sentence
 
 
 def test_a_test_is_audited_bounded_and_stays_within_a_cap(
