@@ -140,6 +140,15 @@ def test_a_demo_that_cannot_start_says_why_in_one_sentence(
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("port", ["99999999", "65536", "0", "-1", "８０"])
+def test_a_port_that_does_not_exist_ends_with_the_usage(tmp_path: Path, port: str) -> None:
+    refused = start(tmp_path, "manage.py", "serve", f"--port={port}")
+    assert refused.returncode == 2
+    assert "usage: manage.py serve" in refused.stderr
+    assert f"must be a whole number from 1 to 65535, not {port}" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def test_of_two_starts_at_once_the_second_says_that_the_port_is_taken(tmp_path: Path) -> None:
     """Also in the seconds before the server of the first one listens; the models take the next."""
     port = free_port("127.0.0.1", 19_600)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.conf import settings
@@ -21,6 +22,14 @@ from gradeapp.start_rules import check_bind
 from gradeapp.supervisor import Child, Supervisor
 
 FIRST_MODEL_PORT = 8091
+LAST_PORT = 65_535
+
+
+def port_number(text: str) -> int:
+    """Return the number of a port, as the ``type`` of an argument."""
+    if not re.fullmatch("[0-9]{1,5}", text) or not 1 <= int(text) <= LAST_PORT:
+        raise ArgumentTypeError(f"must be a whole number from 1 to {LAST_PORT}, not {text}")
+    return int(text)
 
 
 def port_is_free(host: str, port: int) -> bool:
@@ -99,7 +108,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--port", type=port_number, default=8000)
         parser.add_argument("--demo", action="store_true", help="start the demo's models too")
         parser.add_argument(
             "--prepare",
