@@ -38,11 +38,11 @@ class LongFile(Iterator[bytes]):
 
     def __init__(self, make: Callable[[], Iterable[bytes]]) -> None:
         _take()
-        self._give_back = finalize(self, PLACES.release)  # once, also if nobody closes it
+        self._release = finalize(self, PLACES.release)  # once, also if nobody closes it
         try:
             self._parts = iter(make())
         except BaseException:
-            self._give_back()
+            self._release()
             raise
 
     def __next__(self) -> bytes:
@@ -55,7 +55,7 @@ class LongFile(Iterator[bytes]):
             if close is not None:
                 close()
         finally:
-            self._give_back()
+            self._release()
 
 
 def _take() -> None:
