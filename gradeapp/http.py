@@ -32,6 +32,7 @@ SESSION_KEY = re.compile("[a-z0-9]+")
 # Proxies and relays say by these, and by X-Forwarded-*, that a request is of somebody else.
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 PAGE_METHODS = ("GET", "HEAD", "POST")
+SECONDS_IF_BUSY = 10
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
@@ -49,7 +50,10 @@ class RefusalMiddleware:
             return None
         whole = not getattr(request, "htmx", False)
         template = "refusal.html" if whole else "components/_refusal.html"
-        return render(request, template, {"refusal": error}, status=error.status)
+        page = render(request, template, {"refusal": error}, status=error.status)
+        for name, value in _when_again(error).items():
+            page[name] = value
+        return page
 
 
 refusals = RefusalMiddleware
@@ -59,7 +63,7 @@ def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's handler: a refusal becomes ``{"code", "detail"}`` with its status."""
     if isinstance(error, Refusal):
         body = {"code": error.code, "detail": str(error), **error.details}
-        return Response(body, status=error.status)
+        return Response(body, status=error.status, headers=_when_again(error))
     if isinstance(error, RequestDataTooBig):
         body = {"code": "too_large", "detail": _("The request is larger than the site takes.")}
         return Response(body, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
@@ -75,6 +79,13 @@ def api_refusal(error: Exception, context: dict[str, Any]) -> Response | None:
         phrase = HTTPStatus(response.status_code).name.lower()
         response.data["code"] = getattr(error, "default_code", phrase)
     return response
+
+
+def _when_again(refusal: Refusal) -> dict[str, str]:
+    """Return the header that says in how many seconds the same request may be carried out."""
+    if refusal.status not in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
+        return {}
+    return {"Retry-After": str(refusal.details.get("seconds", SECONDS_IF_BUSY))}
 
 
 def with_code(errors: Any) -> dict[str, Any]:

@@ -92,7 +92,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "gradeapp.accounts.session_rules.SessionRules",
     "gradeapp.accounts.api_auth.ExportsByToken",
-    "gradeapp.common.remembered.reader_middleware",
+    "gradeapp.common.current_request.current_request_middleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",

@@ -13,6 +13,7 @@ from gradeapp.accounts.throttle import client_address
 from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.signing import signature
 from gradeapp.audit.tags import Tag
+from gradeapp.common.current_request import current_request
 
 
 def record(
@@ -26,12 +27,12 @@ def record(
     """Write that *actor* (None: the system, or nobody known) did *tag* to *target*.
 
     *target* is a row, or where there is none a name like ``login:unknown``. Details must be
-    JSON. The network address of *request*, as declared proxies say it, is noted only if the
-    setting AUDIT_ADDRESSES says so.
+    JSON. The network address of *request* (by default the one that is being answered), as
+    declared proxies say it, is noted only if the setting AUDIT_ADDRESSES says so.
     """
     if isinstance(target, models.Model):
         target = f"{target._meta.model_name}:{target.pk}"
-    if request is not None and settings.AUDIT_ADDRESSES:
+    if settings.AUDIT_ADDRESSES and (request := request or current_request()):
         detail["address"] = client_address(request)
     entry = AuditEntry(
         at=timezone.now(), actor=actor, tag=tag.value, target=target[:80], detail=detail

@@ -7,13 +7,13 @@ where somebody else, such as the partner, has opened the same response or questi
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from functools import lru_cache, wraps
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import Generic, ParamSpec, Protocol, TypeVar
+
+from gradeapp.common.current_request import current_request
 
 Given = ParamSpec("Given")
 Made_co = TypeVar("Made_co", covariant=True)
-_request: ContextVar[Any] = ContextVar("request", default=None)
 
 
 class Remembered(Protocol, Generic[Given, Made_co]):
@@ -47,19 +47,6 @@ def remembered(
     return decorate
 
 
-def reader_middleware(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Let ``remembered`` know whose request is answered. It stands behind the authentication."""
-
-    def answer(request: Any) -> Any:
-        before = _request.set(request)
-        try:
-            return get_response(request)
-        finally:
-            _request.reset(before)
-
-    return answer
-
-
 def _reader() -> object:
-    user = getattr(_request.get(), "user", None)  # the API sets it when it has read the token
+    user = getattr(current_request(), "user", None)  # the API sets it when it has read the token
     return None if user is None else user.pk

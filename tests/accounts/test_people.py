@@ -120,6 +120,8 @@ def test_an_invitation_tells_of_few_accounts_and_each_time_is_seen(
     User.objects.filter(pk=teacher.pk).update(email="tao@school.example")
     by_admin = logged_in(admin)
     link, other = invitation_from(by_admin), invitation_from(by_admin, name="Wang Wei")
+    invited = AuditEntry.objects.filter(tag="account.invited")
+    assert {one.detail["address"] for one in invited} == {"127.0.0.1"}, "also far from the view"
     for _time in range(5):
         # The name is taken, so that the link is not used up where nobody has the address.
         assert "cannot be used" in use(link, "tao", email="tao@school.example").text

@@ -64,7 +64,8 @@ class Provider(BaseHTTPRequestHandler):
         base = f"http://127.0.0.1:{self.server.server_address[1]}"
         sub = type(self).person.get("sub")
         said = {"iss": base, "aud": "gradeapp", "exp": time.time() + 60, "sub": sub}
-        token = jwt.encode(said | type(self).token, KEY, algorithm="HS256")
+        said = {name: one for name, one in (said | type(self).token).items() if one is not None}
+        token = jwt.encode(said, KEY, algorithm="HS256")
         answer = {"access_token": "t", "token_type": "Bearer", "expires_in": 60}
         self.answer(answer | ({} if type(self).token is NO_TOKEN else {"id_token": token}))
 
@@ -208,6 +209,7 @@ def test_user_data_of_other_types_get_a_sentence_and_no_login(
         {"iss": "https://other.example"},
         {"azp": "another"},
         {"exp": 1},
+        {"exp": None},
         {"nbf": 10**11},
         {"iat": 10**11},
         {"iat": "soon"},

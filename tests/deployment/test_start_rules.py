@@ -131,10 +131,13 @@ def test_no_server_starts_within_reach_without_a_proxy(
     ("variables", "sentence"),
     [({}, "GRADEAPP_DEMO=yes"), ({"GRADEAPP_DEMO": "yes"}, "add --prepare")],
 )
-def test_a_demo_that_cannot_start_says_why_in_one_sentence(
-    tmp_path: Path, variables: dict[str, str], sentence: str
+@pytest.mark.parametrize("demo", [["--demo"], []])
+def test_what_cannot_start_says_why_in_one_sentence(
+    tmp_path: Path, variables: dict[str, str], sentence: str, demo: list[str]
 ) -> None:
-    refused = start(tmp_path, "manage.py", "serve", "--demo", "--port", "8159", **variables)
+    if not demo:
+        sentence = "The database is not prepared: add --prepare."
+    refused = start(tmp_path, "manage.py", "serve", *demo, "--port", "8159", **variables)
     assert refused.returncode == 1
     assert sentence in refused.stderr
     assert refused.stderr.count("\n") == 1

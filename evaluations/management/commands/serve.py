@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import socket
+import stat
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import OperationalError, ProgrammingError
 
 from evaluations.demo import save_demo_endpoints
@@ -99,6 +103,20 @@ def free_port(host: str, first: int) -> int:
     return next(port for port in range(first, first + 1000) if port_is_free(host, port))
 
 
+def is_prepared() -> bool:
+    """Return whether no migration is missing; also where the database cannot be reached now."""
+    try:
+        executor = MigrationExecutor(connection)
+        return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except OperationalError:
+        return True
+
+
+def others_can_read(folder: Path) -> bool:
+    """Return whether other users of the machine may enter *folder*, which has keys and data."""
+    return bool(folder.stat().st_mode & (stat.S_IXGRP | stat.S_IXOTH))
+
+
 class Command(BaseCommand):
     help = "Start the web server and the background worker; Ctrl-C stops both."
 
@@ -132,6 +150,11 @@ class Command(BaseCommand):
             sys.exit(1)
         if options["prepare"]:
             self.prepare(demo=options["demo"])
+        elif not is_prepared():
+            self.stderr.write("The database is not prepared: add --prepare.")
+            sys.exit(1)
+        if others_can_read(settings.VAR_DIR):
+            self.stderr.write(f"Other users of this machine can read {settings.VAR_DIR}.")
         children = [web(host, port), worker()]
         if options["demo"]:
             try:
