@@ -54,16 +54,22 @@ class OwnMarkSerializer(serializers.ModelSerializer[Mark]):
         help_text="code of the rubric that the points were given for"
     )
     points = PointSerializer(many=True)
+    entered_by = serializers.SerializerMethodField(
+        help_text="username of who entered the mark for the teacher; empty: the teacher"
+    )
 
     class Meta:
         model = Mark
         fields = [
             *("round", "response", "alias", "key", "version", "stale", "total", "full"),
-            *("rubric", "points", "comment", "flags", "seconds", "created_at"),
+            *("rubric", "points", "comment", "flags", "seconds", "entered_by", "created_at"),
         ]
 
     def get_rubric(self, mark: Mark) -> str:
         return rubric_code(mark)
+
+    def get_entered_by(self, mark: Mark) -> str:
+        return mark.entered_by.username if mark.entered_by else ""
 
 
 class NewMarkSerializer(serializers.Serializer[Any]):

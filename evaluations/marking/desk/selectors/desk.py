@@ -89,7 +89,7 @@ class DeskItem:
     ``version`` is that of the own mark, 0 for none that counts; ``saves`` counts
     the versions that this teacher ever saved, also those that were returned for re-marking.
     ``given`` is what the form shows: the draft (of ``drafted_at``), else the own
-    mark; ``saved`` is the own mark as it is stored.
+    mark; ``saved`` is the own mark as it is stored, ``entered_by`` who entered it for the teacher.
     """
 
     item: BlindItem
@@ -98,6 +98,7 @@ class DeskItem:
     version: int
     saves: int
     marked_at: datetime | None
+    entered_by: str
     draft_sequence: int
     drafted_at: datetime | None
     given: Given
@@ -221,7 +222,8 @@ def own_marks(
     teacher: User, round: UUID | None = None, response: UUID | None = None
 ) -> QuerySet[Mark]:
     """Every version of every mark of *teacher*, newest first; of one round or response if named."""
-    marks = Mark.objects.filter(teacher=teacher).select_related("slot__answer__round", "rubric")
+    marks = Mark.objects.filter(teacher=teacher)
+    marks = marks.select_related("slot__answer__round", "rubric", "entered_by")
     if round is not None:
         marks = marks.filter(slot__answer__round__public_id=round)
     if response is not None:
@@ -243,7 +245,8 @@ def last_own_mark(teacher: User, marking_round: MarkingRound, before: Slot | Non
 def desk_item(slot: Slot, teacher: User) -> DeskItem:
     """The response of *slot* for the teacher who holds it."""
     revision = slot.answer.revision
-    own = list(Mark.objects.filter(slot=slot, teacher=teacher, stale=False).order_by("version"))
+    marks = Mark.objects.filter(slot=slot, teacher=teacher, stale=False)
+    own = list(marks.select_related("entered_by").order_by("version"))
     mark = own[-1] if own and slot.marked else None
     version = mark.version - slot.void_version if mark else 0
     draft = sql.own_draft(slot.pk, teacher.pk)
@@ -262,6 +265,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
         version=version,
         saves=len(own),
         marked_at=mark.created_at if mark else None,
+        entered_by=str(mark.entered_by) if mark and mark.entered_by else "",
         draft_sequence=draft.sequence if draft else 0,
         drafted_at=draft.updated_at if draft else None,
         given=saved if saved and not draft else drafted,

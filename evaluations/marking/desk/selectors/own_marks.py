@@ -21,7 +21,10 @@ from gradeapp.accounts.models import User
 
 @dataclass(frozen=True, slots=True)
 class OwnMarkRow:
-    """One own mark as it counts now; ``readable`` while its response can be looked at."""
+    """One own mark as it counts now; ``readable`` while its response can be looked at.
+
+    ``entered_by`` is the name of who entered it for the teacher, "" where that was the teacher.
+    """
 
     public_id: UUID
     alias: str
@@ -34,6 +37,7 @@ class OwnMarkRow:
     flags: tuple[str, ...]
     saved_at: datetime
     readable: bool
+    entered_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def marks_of(teacher: User, marking_round: MarkingRound | None = None) -> QueryS
 def own_mark_rows(marks: QuerySet[Mark], teacher: User) -> list[OwnMarkRow]:
     """The rows of one page of ``marks_of`` *teacher*, in two queries."""
     rounds = set(open_rounds(teacher).values_list("pk", flat=True))
-    shown = marks.select_related("slot__answer__round", "slot__answer__revision")
+    shown = marks.select_related("slot__answer__round", "slot__answer__revision", "entered_by")
     return [_row(mark, readable=mark.slot.answer.round_id in rounds) for mark in shown]
 
 
@@ -81,6 +85,7 @@ def _row(mark: Mark, *, readable: bool) -> OwnMarkRow:
         flags=tuple(mark.flags),
         saved_at=mark.created_at,
         readable=readable,
+        entered_by=str(mark.entered_by) if mark.entered_by else "",
     )
 
 

@@ -72,10 +72,10 @@ def save_mark(
     mark of the response. *known_draft* is the newest draft that the page knew: a newer one stays.
 
     Raises NotFound when the teacher does not hold the response, NotAllowed for a person who
-    entered or gave another mark of it, BadInput for a mark that does not fit, Conflict when
-    the round is not open (kept as a draft, unless a file has the marks), the response has another
-    rubric now, the mark cannot be revised now, or the page was older (kept beside the mark in an
-    open or paused round).
+    entered or gave another mark of it or would change one that the teacher gave, BadInput for a
+    mark that does not fit, Conflict when the round is not open (kept as a draft, unless a file has
+    the marks), the response has another rubric now, the mark cannot be revised now, or the page
+    was older (kept beside the mark in an open or paused round).
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
@@ -88,7 +88,7 @@ def save_mark(
         if earlier is None and stores:
             refuse_second_entry(stored, slot, entered_by or teacher)
             check_rubric(answer, rubric)
-            current = _revised(stored, slot, now)
+            current = _revised(stored, slot, entered_by, now)
             check_given(answer, given)
             window = None if from_sheet else _window(slot, current, now)
             mark = _store(
@@ -210,14 +210,29 @@ def _stores(marking_round: MarkingRound, *, stale: bool, from_sheet: bool) -> bo
     return status == RoundStatus.OPEN or (kept_beside and status == RoundStatus.PAUSED)
 
 
-def _revised(stored: Standing, slot: Slot, now: datetime) -> Mark | None:
-    """The version that a save revises, None for a first mark; Conflict when its time is over."""
+def _revised(stored: Standing, slot: Slot, entered_by: User | None, now: datetime) -> Mark | None:
+    """The version that a save revises, None for a first mark.
+
+    Raises NotAllowed where the teacher gave it and *entered_by* would replace it, Conflict when
+    its time is over.
+    """
     if not slot.marked:
         return None
     current = _current(stored, slot)
+    if entered_by is not None:
+        refuse_given_by_teacher(current)
     if current is not None and not is_revisable(slot, now):
         raise _too_late()
     return current
+
+
+def refuse_given_by_teacher(current: Mark | None) -> None:
+    """Raise NotAllowed if the teacher gave the *current* mark: nobody else changes it for them."""
+    if current is not None and current.entered_by_id is None:
+        raise NotAllowed(
+            _("The teacher gave this mark. Only the teacher can change it."),
+            code="given_by_teacher",
+        )
 
 
 def _current(stored: Standing, slot: Slot) -> Mark | None:

@@ -24,6 +24,7 @@ from evaluations.marking.desk.services.mark_rows import (
 from evaluations.marking.desk.services.marking import (
     check_revisable,
     not_open_for_sheets,
+    refuse_given_by_teacher,
     save_mark,
     second_entry,
 )
@@ -184,7 +185,8 @@ def check_rows(
                         "see other marks, so only the teacher can change the mark."
                     )
                 )
-            done = _checked(sheet, row, slot, marks.get(slot.pk), now)
+            for_other = acting_user not in (None, sheet.teacher)
+            done = _checked(sheet, row, slot, marks.get(slot.pk), now, for_other=for_other)
             if done.can_be_saved and slot.pk in second:
                 raise second_entry()
             checked.append(done)
@@ -255,7 +257,13 @@ def _saved(
 
 
 def _checked(
-    sheet: MarkingSheet, row: FilledRow, slot: Slot, current: Mark | None, now: datetime
+    sheet: MarkingSheet,
+    row: FilledRow,
+    slot: Slot,
+    current: Mark | None,
+    now: datetime,
+    *,
+    for_other: bool,
 ) -> CheckedRow:
     """A row of a response that the teacher holds or marked. Raises Refusal."""
     if row.is_empty:
@@ -268,6 +276,8 @@ def _checked(
     done = CheckedRow(row.line, slot.answer.alias, RowState.SAME, total, before)
     if current is not None and same_content(current, given):
         return done
+    if for_other:
+        refuse_given_by_teacher(current)
     if Mark.objects.filter(key=mark_key(sheet, slot, given)).exists():
         if current is None:
             raise Conflict(

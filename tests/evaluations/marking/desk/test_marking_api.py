@@ -76,7 +76,7 @@ def test_the_list_holds_own_marks_only(
     assert [mark["comment"] for mark in listed.json()["results"]] == ["mine"]
     assert set(listed.json()["results"][0]) == {
         *("round", "response", "alias", "key", "version", "stale", "total", "full", "points"),
-        *("rubric", "comment", "flags", "seconds", "created_at"),
+        *("rubric", "comment", "flags", "seconds", "entered_by", "created_at"),
     }
     assert logged_in(teacher).get(ADDRESS, {"round": made.public_id}).json()["count"] == 1
     assert logged_in(teacher).get(ADDRESS, {"round": uuid.uuid4()}).json()["count"] == 0

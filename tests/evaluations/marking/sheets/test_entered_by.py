@@ -9,6 +9,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from evaluations.marking.arbitration.services import arbitrate, claim_case
+from evaluations.marking.desk.services.marking import save_mark
+from evaluations.marking.desk.services.same_rubric import rubric_code
 from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.desk.sql import claim_own
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
@@ -88,6 +90,47 @@ def test_a_teachers_own_sheet_is_entered_by_nobody_else(made: MarkingRound, teac
     save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=teacher, now=later(1))
     assert Mark.objects.get().entered_by is None
     assert Slot.objects.get(holder=teacher).entered_by is None
+
+
+@pytest.mark.parametrize("version", ["0", "1"])
+def test_nobody_else_changes_what_the_teacher_gave_at_the_desk(
+    version: str, made: MarkingRound, teacher: User, lead: User
+) -> None:
+    """In its window, whatever version the row names, and also where it was given meanwhile."""
+    MarkingRound.objects.update(window_minutes=15)
+    sheet = taken(made, teacher)
+    (answer,) = on(sheet)
+    filled = [row(sheet, answer, "3", "3", "6", version=version)]
+    give(answer, teacher, ["1", "1", "1"])
+    (read,) = check_rows(sheet, filled, now=later(2), acting_user=lead)
+    (done,) = save_rows(sheet, filled, now=later(2), acting_user=lead)
+    sentence = "The teacher gave this mark. Only the teacher can change it."
+    assert [(one.state, one.sentence) for one in (read, done)] == [("bad", sentence)] * 2
+    slot = Slot.objects.get(holder=teacher)
+    fields = {"based_on_version": int(version), "points": (Decimal(3),) * 3, "now": later(2)}
+    with pytest.raises(NotAllowed, match="Only the teacher"):
+        save_mark(
+            slot, teacher, key=uuid.uuid4(), from_sheet=True, entered_by=lead,
+            rubric=rubric_code(slot.answer), **fields,
+        )  # fmt: skip
+    assert [mark.total for mark in Mark.objects.all()] == [Decimal(3)]
+
+
+@pytest.mark.parametrize("by_lead", [True, False])
+def test_the_teacher_reads_who_entered_a_mark(
+    by_lead: bool, made: MarkingRound, teacher: User, lead: User
+) -> None:
+    """Where that was somebody else."""
+    sheet = taken(made, teacher)
+    (answer,) = on(sheet)
+    filled = [row(sheet, answer, "3", "3", "6")]
+    save_rows(sheet, filled, acting_user=lead if by_lead else teacher, now=later(1))
+    client = logged_in(teacher)
+    desk = client.get(f"/marking/responses/{answer.public_id}/").text
+    (own,) = client.get("/api/v1/marks/").json()["results"]
+    named = f"entered by {lead}" in client.get("/marking/marks/").text
+    assert (named, f"{lead} entered this mark for you" in desk) == (by_lead, by_lead)
+    assert own["entered_by"] == (lead.username if by_lead else "")
 
 
 def test_the_queue_passes_over_a_response_whose_other_mark_one_entered(
