@@ -58,6 +58,7 @@ class FinalRule(Named):
 
 DEFAULT_SCHEME = Scheme.THREE_AND_LEAD
 DEFAULT_STEP = Decimal("0.5")
+MARK_STEPS = (DEFAULT_STEP, Decimal(1), Decimal("0.25"))
 DEFAULT_TOLERANCE_POINTS = Decimal(1)
 DEFAULT_TOLERANCE_SHARE = Decimal("0.10")
 DEFAULT_REPEAT_SHARE = Decimal("0.01")

@@ -30,6 +30,7 @@ from evaluations.schemes import (
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
     DEFAULT_WINDOW_MINUTES,
+    MARK_STEPS,
     Scheme,
 )
 from gradeapp.accounts.markers import possible_markers
@@ -128,7 +129,7 @@ class PlanForm(forms.Form):
     )
     mark_step = forms.TypedChoiceField(
         label=_("Mark step"),
-        choices=[("0.5", "0.5"), ("1", "1"), ("0.25", "0.25")],
+        choices=[(str(step), str(step)) for step in MARK_STEPS],
         coerce=Decimal,
         initial=str(DEFAULT_STEP),
     )

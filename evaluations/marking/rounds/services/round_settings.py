@@ -26,6 +26,7 @@ from evaluations.schemes import (
     DEFAULT_TOLERANCE_POINTS,
     DEFAULT_TOLERANCE_SHARE,
     DEFAULT_WINDOW_MINUTES,
+    MARK_STEPS,
     Scheme,
 )
 from gradeapp.accounts.markers import check_markers
@@ -52,7 +53,7 @@ class RoundSettings:
     ``tolerance_points`` are points, ``tolerance_share`` is a share of full marks
     from 0 to 1; ``task_tolerances`` are points by the key of a task's row and come
     in place of both. ``point_tolerance`` is in points, None where only totals are
-    compared. ``mark_step`` is in points, ``repeat_share`` from 0 to 1. A saved mark can be
+    compared. ``mark_step`` is one of MARK_STEPS, ``repeat_share`` from 0 to 1. A saved mark can be
     revised for ``window_minutes``, with ``window_ends_with_block`` at most until its
     teacher marks another question. The marks of a ``practice`` round reach no report.
     ``judge_check_share`` is a share of full marks from 0 to 1: where all judges are farther from
@@ -272,15 +273,16 @@ def _check_numbers(settings: RoundSettings) -> None:
         raise BadInput(
             _("How far judge models may be must be from 0 to 100 percent of full marks.")
         )
-    numbers = (settings.mark_step, settings.tolerance_share, settings.repeat_share, *given)
-    fits = all(number.is_finite() for number in numbers) and settings.mark_step > 0
+    if settings.mark_step not in MARK_STEPS:
+        raise BadInput(_("The mark step must be 0.25, 0.5 or 1."))
+    numbers = (settings.tolerance_share, settings.repeat_share, *given)
+    fits = all(number.is_finite() for number in numbers)
     fits = fits and all(0 <= points <= LARGEST_TOLERANCE for points in given)
     if not fits or not 0 <= settings.tolerance_share <= 1 or not _lease_fits(settings):
         raise BadInput(
             _(
-                "The mark step must be above 0, the tolerance at least 0 points and "
-                "between 0 and 100 percent of full marks, and the time limit between "
-                "1 minute and 24 hours."
+                "The tolerance must be at least 0 points and between 0 and 100 percent of "
+                "full marks, and the time limit between 1 minute and 24 hours."
             )
         )
 

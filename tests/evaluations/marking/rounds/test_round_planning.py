@@ -145,8 +145,8 @@ def test_a_task_may_have_a_tolerance_of_its_own(teacher: User, other_teacher: Us
         ({"repeat_share": Decimal("1.1")}, "0 to 100 % intra-rater checks"),
         ({"seeds": SeedWish(taken=21)}, "0 to 20 seed answers"),
         ({"seeds": SeedWish(premarked=-1)}, "0 to 20 seed answers"),
-        ({"point_tolerance": Decimal(-1)}, "the tolerance at least 0 points"),
-        ({"task_tolerances": {1: Decimal("NaN")}}, "the tolerance at least 0 points"),
+        ({"point_tolerance": Decimal(-1)}, "tolerance must be at least 0 points"),
+        ({"task_tolerances": {1: Decimal("NaN")}}, "tolerance must be at least 0 points"),
         ({"marking_notes": "x" * 20_001}, "at most 20000 characters"),
     ],
 )

@@ -110,8 +110,9 @@ def test_a_sample_takes_the_same_questions_of_every_run() -> None:
     [
         ({"name": "  "}, "Enter a name of 1 to 100"),
         ({"scheme": Scheme.THREE_AND_LEAD}, "needs at least 3 teachers, and 2 selected"),
-        ({"mark_step": Decimal(0)}, "The mark step must be above 0"),
-        ({"mark_step": Decimal("NaN")}, "The mark step must be above 0"),
+        ({"mark_step": Decimal(0)}, "The mark step must be 0.25, 0.5 or 1"),
+        ({"mark_step": Decimal("NaN")}, "The mark step must be 0.25, 0.5 or 1"),
+        ({"mark_step": Decimal("0.3")}, "The mark step must be 0.25, 0.5 or 1"),
         ({"tolerance_share": Decimal(10)}, "0 and 100 percent"),
         ({"lease_minutes": 0}, "1 minute and 24 hours"),
         ({"responses": ResponseChoice(())}, "No subjective response matches"),

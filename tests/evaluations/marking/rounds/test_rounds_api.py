@@ -161,6 +161,18 @@ def test_a_service_says_why_in_a_sentence(lead: User, teacher: User, other_teach
     assert unknown.status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("step", "status"),
+    [("0.50", 201), (1, 201), ("0.25", 201), ("0.3", 400), (7, 400), ("99.99", 400), (100, 400)],
+)
+def test_the_mark_step_is_one_that_the_page_offers(
+    step: str | float, status: int, lead: User, teacher: User, other_teacher: User
+) -> None:
+    body = plan_for([teacher, other_teacher], mark_step=step)
+    assert post(logged_in(lead), ROUNDS, body).status_code == status
+    assert MarkingRound.objects.count() == (status == 201)
+
+
 def test_a_lead_who_marks_in_the_round_does_not_see_it(teacher: User, other_teacher: User) -> None:
     made = small_round([teacher, other_teacher])
     ensure_user(teacher.username, roles=[Role.TEACHER, Role.LEAD])
