@@ -296,7 +296,8 @@ class FinalMarkQuerySet(models.QuerySet["FinalMark"]):
 class ArbiterMark(models.Model):
     """What a lead would give before seeing the other marks, where the round asks for that.
 
-    Kept as it was given and never counted: the decision is the mark of the arbitration. ``points``
+    Kept as it was given and never counted: the decision is the mark of the arbitration. Where the
+    response had a final mark before, the lead may have seen marks all the same. ``points``
     are texts in the order of ``rubric``, empty without one; under another rubric the lead marks
     anew. A lead has one for each: they are stored while the response is locked. ``key`` makes the
     save idempotent.

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from evaluations.marking.arbitration.rules.closest_pair import TeacherMark, closest_pair
 from evaluations.marking.arbitration.selectors.arbitration import mark_before, own_slots
+from evaluations.marking.arbitration.selectors.seen_marks import may_have_seen
 from evaluations.marking.desk.selectors.queue import free_for
 from evaluations.marking.desk.services.mark_rows import (
     GivenMark,
@@ -69,7 +70,7 @@ def mark_before_seeing(
     rubric: str = "",
 ) -> ArbiterMark:
     """Keep what *lead* would give before seeing the other marks; the first one
-    under a rubric counts and stays.
+    under a rubric counts and stays. The audit trail says where they may have seen some before.
 
     Raises NotAllowed and Conflict as ``arbitrate`` does, BadInput for a mark that does
     not fit, or the *key* of another one.
@@ -93,7 +94,8 @@ def mark_before_seeing(
             total=given.under(frozen_rubric(locked)),
             comment=given.comment,
         )
-        detail = {"answer": locked.alias, "total": plain(mark.total)}
+        detail: dict[str, object] = {"answer": locked.alias, "total": plain(mark.total)}
+        detail |= {"may_have_seen": True} if may_have_seen(locked, lead) else {}
         record(Tag.ARBITER_MARKED, mark, actor=lead, **detail)
     return mark
 

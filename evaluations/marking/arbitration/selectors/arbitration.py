@@ -18,6 +18,7 @@ from evaluations.marking.arbitration.rules.closest_pair import (
     TeacherMark,
     closest_pairs,
 )
+from evaluations.marking.arbitration.selectors.seen_marks import may_have_seen
 from evaluations.marking.desk.selectors.desk import blind_item
 from evaluations.marking.desk.selectors.queue import free_for
 from evaluations.marking.rules.blinding import BlindItem, self_mention
@@ -113,6 +114,8 @@ class DisputedCase:
     ``held_until`` is set while another lead has the response. With ``marks_first`` the lead has
     to give a mark before any other is shown, and nothing of them stands here; ``before`` is that
     mark afterwards. Nor does it while they are ``hidden``: the response may still come to the lead.
+    ``may_have_seen``: the response had a final mark before that mark, so nothing says "before
+    seeing" of it.
     """
 
     public_id: UUID
@@ -134,6 +137,7 @@ class DisputedCase:
     marks_first: bool = False
     hidden: bool = False
     before: ArbiterMark | None = None
+    may_have_seen: bool = False
 
     @property
     def difference(self) -> Decimal | None:
@@ -265,17 +269,18 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
         notes_changed_at=_notes_changed_at(answer.round) if item.marking_notes else None,
         mentions=tuple(dict.fromkeys(self_mention(item.response_text))),
         before=before,
+        may_have_seen=before is not None and may_have_seen(answer, lead, before.created_at),
     )
     late = BlindAnswer.objects.filter(marks_wait_for_the_lead(), pk=answer.pk)
     if before or not answer.round.arbiter_marks_first or not late.exists():
         return case
     unseen: dict[str, Any] = {"marks": (), "decision": None, "pairs": (), "finals": ()}
     unseen |= {"points": _point_rows(item, (), None), "marks_first": case.can_be_decided}
-    return replace(case, hidden=True, **unseen)
+    return replace(case, hidden=True, may_have_seen=may_have_seen(answer, lead), **unseen)
 
 
 def mark_before(answer: BlindAnswer, lead: User) -> ArbiterMark | None:
-    """What *lead* gave before seeing the other marks, under the present rubric of the response."""
+    """What *lead* gave before the other marks were shown, under the present rubric."""
     return answer.arbiter_marks.filter(lead=lead, rubric=answer.rubric_id).first()
 
 
