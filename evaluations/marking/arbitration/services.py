@@ -12,9 +12,10 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from evaluations.marking.arbitration.rules.closest_pair import TeacherMark, closest_pair
-from evaluations.marking.arbitration.selectors.arbitration import mark_before, own_slots
+from evaluations.marking.arbitration.selectors.arbitration import mark_before
 from evaluations.marking.arbitration.selectors.seen_marks import may_have_seen
 from evaluations.marking.desk.selectors.queue import free_for
+from evaluations.marking.desk.selectors.roles import OwnRole, own_role
 from evaluations.marking.desk.services.mark_rows import (
     GivenMark,
     check_given,
@@ -277,12 +278,13 @@ def _taken(answer: BlindAnswer, lead: User, now: datetime) -> Slot:
 
 
 def _refuse_own(answer: BlindAnswer, lead: User) -> None:
-    if Mark.objects.filter(slot__answer=answer, entered_by=lead).exists():
+    role = own_role(lead, answer)
+    if role is OwnRole.ENTERED:
         raise NotAllowed(
             _("You entered a mark of this response. Another lead has to decide."),
             code="entered_mark",
         )
-    if own_slots(lead, answer.pk, answer.response_id).exists():
+    if role is OwnRole.GAVE:
         raise _own_mark()
 
 

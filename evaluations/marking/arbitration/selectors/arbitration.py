@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, QuerySet
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.arbitration.rules.closest_pair import (
@@ -21,6 +21,7 @@ from evaluations.marking.arbitration.rules.closest_pair import (
 from evaluations.marking.arbitration.selectors.seen_marks import may_have_seen
 from evaluations.marking.desk.selectors.desk import blind_item
 from evaluations.marking.desk.selectors.queue import free_for
+from evaluations.marking.desk.selectors.roles import OwnRole, own_role, own_slots
 from evaluations.marking.rules.blinding import BlindItem, self_mention
 from evaluations.marking.rules.tolerance import within
 from evaluations.models import ArbiterMark, BlindAnswer, Mark, MarkingNotes, MarkingRound, Slot
@@ -126,7 +127,7 @@ class DisputedCase:
     points: tuple[PointRow, ...]
     decision: GivenMark | None
     waits: bool
-    own: bool
+    own: OwnRole
     is_open: bool
     is_check: bool
     held_until: datetime | None
@@ -157,14 +158,29 @@ class DisputedCase:
         return next((final for final in self.finals if final.counts), None)
 
     @property
+    def may_decide(self) -> bool:
+        """The round goes on, and this lead gave and entered no mark of the response."""
+        return self.is_open and self.own is OwnRole.NONE
+
+    @property
+    def entered(self) -> bool:
+        """This lead gave no mark, but entered one for a teacher."""
+        return self.own is OwnRole.ENTERED
+
+    @property
+    def gave(self) -> bool:
+        """This lead gave a mark."""
+        return self.own is OwnRole.GAVE
+
+    @property
     def can_be_decided(self) -> bool:
         """It waits for a lead, this lead has not marked it, and no other lead is at it."""
-        return self.waits and self.is_open and not self.own and self.held_until is None
+        return self.waits and self.may_decide and self.held_until is None
 
     @property
     def can_be_corrected(self) -> bool:
         """It has a final mark that this lead may put another in the place of."""
-        return self.final is not None and self.is_open and not self.own and not self.is_check
+        return self.final is not None and self.may_decide and not self.is_check
 
     @property
     def pair(self) -> ClosestPair | None:
@@ -215,18 +231,6 @@ def waiting_for(lead: User, marking_round: MarkingRound, now: datetime) -> Query
     )
 
 
-def own_slots(lead: User, answer: int | OuterRef, response: int | OuterRef) -> QuerySet[Slot]:
-    """Slots of a teacher's mark that *lead* gave, holds or entered for somebody.
-
-    Of the blind *answer*, also where the mark was returned since, and of the same *response* in
-    other rounds, practice rounds apart: whoever has marked a response does not decide on it.
-    """
-    given = Mark.objects.filter(Q(teacher=lead) | Q(entered_by=lead), slot=OuterRef("pk"))
-    same = Q(answer=answer) | Q(answer__response=response, answer__round__practice=False)
-    own = Q(holder=lead) | Q(entered_by=lead) | Q(Exists(given))
-    return Slot.objects.filter(same, own).exclude(kind=SlotKind.ARBITRATION)
-
-
 def queue_around(
     lead: User, marking_round: MarkingRound, current: UUID | None, now: datetime
 ) -> Queue:
@@ -260,7 +264,7 @@ def case_of(answer: BlindAnswer, lead: User, now: datetime) -> DisputedCase:
         points=_point_rows(item, teachers, decision),
         decision=decision,
         waits=bool(waiting),
-        own=own_slots(lead, answer.pk, answer.response_id).exists(),
+        own=own_role(lead, answer),
         is_open=answer.round.status in (RoundStatus.OPEN, RoundStatus.PAUSED),
         is_check=answer.role != AnswerRole.ANSWER,
         held_until=next((_held_until(slot, lead, now) for slot in waiting), None),

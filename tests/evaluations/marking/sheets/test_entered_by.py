@@ -25,7 +25,7 @@ from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, NotAllowed
 from tests.conftest import logged_in
 from tests.evaluations.marking.sheets.test_marking_sheets import on, row
-from tests.evaluations.marking_world import give, later, small_round
+from tests.evaluations.marking_world import answers_of, give, later, round_over, small_round
 from tests.evaluations.sheet_world import taken
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +82,24 @@ def test_who_entered_a_mark_does_not_decide(
     pages = [logged_in(person).get(where).text for person in (lead, admin)]
     assert [f"entered by {lead}" in page for page in pages] == [True, True]
     assert ['name="decision"' in page for page in pages] == [False, True]
+    assert "You entered a mark of this response. Another lead has to decide." in pages[0]
+    assert "You marked this response yourself" not in pages[0]
+
+
+def test_who_entered_a_mark_in_another_round_reads_that_they_entered_it(
+    made: MarkingRound, teacher: User, other_teacher: User, lead: User
+) -> None:
+    sheet = taken(made, teacher)
+    (answer,) = on(sheet)
+    save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=lead, now=later(1))
+    other = round_over([answer.response], [teacher, other_teacher])
+    (again,) = answers_of(other)
+    give(again, teacher, ["3", "3", "6"])
+    give(again, other_teacher, ["0", "0", "0"])
+    with pytest.raises(NotAllowed, match="You entered a mark"):
+        claim_case(again, lead, now=later(2))
+    case = f"/rounds/{other.public_id}/responses/{again.public_id}/"
+    assert "You entered a mark of this response" in logged_in(lead).get(case).text
 
 
 def test_a_teachers_own_sheet_is_entered_by_nobody_else(made: MarkingRound, teacher: User) -> None:
