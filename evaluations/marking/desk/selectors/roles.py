@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from evaluations.marking.services.reopening import batches
 from evaluations.models import BlindAnswer, Mark, Slot
 from evaluations.models.vocabulary import SlotKind
 from gradeapp.accounts.models import User
@@ -40,3 +42,16 @@ def own_role(person: User, answer: BlindAnswer) -> OwnRole:
     gave = slots.annotate(gave=Q(holder=person) | Q(Exists(given))).values_list("gave", flat=True)
     roles = [OwnRole.GAVE if one else OwnRole.ENTERED for one in gave]
     return OwnRole.GAVE if OwnRole.GAVE in roles else next(iter(roles), OwnRole.NONE)
+
+
+def with_another_own_mark(slots: Iterable[Slot], person: User) -> int:
+    """Return how many of *slots* are on a response of which *person* gave or entered another mark.
+
+    That is a mark in another slot, or in this one before somebody else marked again.
+    """
+    own = own_slots(person, OuterRef("answer"), OuterRef("answer__response"))
+    given = Mark.objects.filter(Q(teacher=person) | Q(entered_by=person), slot=OuterRef("pk"))
+    earlier = given.exclude(teacher=OuterRef("holder"))
+    other = Q(Exists(own.exclude(pk=OuterRef("pk")))) | Q(Exists(earlier))
+    keys = sorted(slot.pk for slot in slots)
+    return sum(Slot.objects.filter(other, pk__in=some).count() for some in batches(keys))

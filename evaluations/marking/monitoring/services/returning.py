@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from evaluations.marking.desk.selectors.roles import with_another_own_mark
 from evaluations.marking.monitoring.rules.spreading import spread
 from evaluations.marking.monitoring.selectors.returning import (
     ReturnChoice,
@@ -25,7 +26,7 @@ from gradeapp.accounts.markers import present_markers
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
-from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
 
 
 def return_marks(
@@ -47,7 +48,8 @@ def return_marks(
     audit trail names those that were returned.
 
     Raises Conflict in a closed round or when there is nothing to return for re-marking,
-    BadInput where there are no others, or for the same teacher who has left the round.
+    NotAllowed where *acting_user* gave or entered another mark of such a response, BadInput
+    where there are no others, or for the same teacher who has left the round.
     """
     check_open(marking_round)
     if not to_others:
@@ -66,6 +68,7 @@ def return_marks(
                 % {"name": teacher},
                 code="nothing_to_send_back",
             )
+        refuse_own(slots, acting_user)
         planned: dict[int, int | None] = {slot.pk: teacher.pk for slot in slots}
         if to_others:
             planned |= _spread_over_others(marking_round, teacher, slots)
@@ -95,6 +98,22 @@ def check_open(marking_round: MarkingRound) -> None:
         raise Conflict(
             _("The round is closed. Its marks can no longer be changed."), code="round_closed"
         )
+
+
+def refuse_own(slots: Iterable[Slot], person: User) -> None:
+    """Raise NotAllowed if *person* gave or entered another mark of a response of *slots*.
+
+    As for a decision: they would have the partner's mark given again until it fits theirs.
+    """
+    if number := with_another_own_mark(slots, person):
+        words = ngettext(
+            "You gave or entered another mark of %(number)s of these responses. Another lead has "
+            "to return this mark.",
+            "You gave or entered another mark of %(number)s of these responses. Another lead has "
+            "to return these marks.",
+            number,
+        )
+        raise NotAllowed(words % {"number": number}, code="own_mark")
 
 
 def _check_there(marking_round: MarkingRound, teacher: User) -> None:

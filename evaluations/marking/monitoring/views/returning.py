@@ -22,9 +22,9 @@ from evaluations.marking.monitoring.selectors.new_rubric import (
     outdated_rubrics,
     scopes_of,
 )
-from evaluations.marking.monitoring.selectors.returning import preview_return
+from evaluations.marking.monitoring.selectors.returning import ReturnPreview, preview_return
 from evaluations.marking.monitoring.services.new_rubric import NewRubricResult, use_new_rubric
-from evaluations.marking.monitoring.services.returning import return_marks
+from evaluations.marking.monitoring.services.returning import refuse_own, return_marks
 from evaluations.marking.monitoring.views.monitoring import (
     FOLDER,
     PAGE,
@@ -35,9 +35,10 @@ from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.marking.services.reopening import Withdrawn
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
+from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, NotAllowed, NotFound
 from questions.models import Question
 
 
@@ -74,9 +75,10 @@ def _show_return(
 ) -> HttpResponse:
     record_view(marking_round, acting_user=request.user, page="sending back")
     teacher = watched_teacher(monitoring.watched_round(marking_round), teacher_id)
-    preview = None
+    preview, refusal = None, ""
     if form.is_bound and form.is_valid():
         preview = preview_return(marking_round, teacher_called(teacher_id), form.choice())
+        refusal = _refusal(preview, request.user)
     named = form.choice().aliases if preview else ()
     returned = {slot.answer.alias for slot in preview.slots} if preview else set()
     page = Paginator(preview.slots if preview else (), PAGE).get_page(request.GET.get("page"))
@@ -85,11 +87,21 @@ def _show_return(
         "teacher": teacher,
         "form": form,
         "preview": preview,
+        "refusal": refusal,
         "not_returned": [alias for alias in named if alias not in returned],
         "page": page,
         "is_open": marking_round.status != RoundStatus.CLOSED,
     }
     return render(request, f"{FOLDER}/return_marks.html", context, status=status)
+
+
+def _refusal(preview: ReturnPreview, person: User) -> str:
+    """Why *person* may not return the marks of *preview*; empty where they may."""
+    try:
+        refuse_own(preview.slots, person)
+    except NotAllowed as refusal:
+        return str(refusal)
+    return ""
 
 
 def _midnight() -> Any:
