@@ -118,12 +118,16 @@ def refuse_own(slots: Iterable[Slot], person: User) -> None:
 
 def _check_there(marking_round: MarkingRound, teacher: User) -> None:
     """Raise BadInput for a teacher who has left the round."""
-    if marking_round.pool.filter(teacher=teacher, left_at__isnull=False):
+    if _has_left(marking_round, teacher):
         raise BadInput(
             _("%(name)s has left the round. Return the marks to other teachers.")
             % {"name": teacher},
             code="left",
         )
+
+
+def _has_left(marking_round: MarkingRound, teacher: User) -> bool:
+    return marking_round.pool.filter(teacher=teacher, left_at__isnull=False).exists()
 
 
 def _spread_over_others(
@@ -152,5 +156,9 @@ def _spread_over_others(
             "return them to the same teacher.",
             stuck,
         )
+        if _has_left(marking_round, teacher):
+            words = _(
+                "Nobody else in the round can mark %(number)s of these responses. Add a teacher."
+            )
         raise BadInput(words % {"number": stuck}, code="no_others")
     return shares

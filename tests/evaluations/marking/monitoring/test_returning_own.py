@@ -12,7 +12,7 @@ from evaluations.models import BlindAnswer, MarkingRound
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
-from gradeapp.common.refusals import NotAllowed
+from gradeapp.common.refusals import BadInput, NotAllowed
 from tests.conftest import logged_in
 from tests.evaluations.marking.sheets.test_marking_sheets import on, row
 from tests.evaluations.marking_world import answers_of, give, later, small_round
@@ -71,6 +71,21 @@ def test_who_marked_and_left_returns_no_mark_of_the_partner(
     give(answer, third_teacher, ["0", "0", "0"], now=later(7))
     with pytest.raises(NotAllowed, match="another mark"):
         returned(answer, third_teacher, person)
+
+
+def test_where_nobody_is_left_for_who_left_a_teacher_is_to_be_added(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """It is not sent back to the teacher who cannot have it."""
+    made = small_round([teacher, other_teacher], 1)
+    (answer,) = answers_of(made)
+    for one in (teacher, other_teacher):
+        give(answer, one, ["3", "3", "6"])
+    person = gone(teacher, made)
+    with pytest.raises(BadInput, match="Return the marks to other teachers"):
+        returned(answer, person, lead)
+    with pytest.raises(BadInput, match=r"of these responses\. Add a teacher\.$"):
+        returned(answer, person, lead, to_others=True)
 
 
 def test_who_entered_a_mark_returns_it_and_no_other(
