@@ -18,6 +18,13 @@ OWN = "own"
 PAIR = "pair"
 
 
+def missing_mark(case: DisputedCase) -> str:
+    """What is said where a field of marks is empty: a response without a rubric has a total."""
+    return str(
+        _("Enter a mark for every scoring point.") if case.points else _("There is no total.")
+    )
+
+
 class MarkFirstForm(forms.Form):
     """The lead's own mark before the others are shown: points, or a total without a rubric."""
 
@@ -31,7 +38,7 @@ class MarkFirstForm(forms.Form):
         self.case = case
         self.names = [row.name for row in case.points] or ["total"]
         for name in self.names:
-            self.fields[name] = mark_field(str(_("Enter a mark for every scoring point.")))
+            self.fields[name] = mark_field(missing_mark(case))
 
     def clean_answer(self) -> Any:
         """A page whose address and content belong to different responses is refused."""
@@ -77,7 +84,7 @@ class DecisionForm(forms.Form):
         self.fields["reason"].choices = ArbitrationReason.choices()  # type: ignore[attr-defined]
         if data.get("decision") == OWN:
             for name in self.own_fields():
-                self.fields[name] = mark_field(str(_("Enter a mark for every scoring point.")))
+                self.fields[name] = mark_field(missing_mark(case))
 
     def own_fields(self) -> list[str]:
         """The names of the fields of own marks."""

@@ -74,6 +74,7 @@ def test_the_marks_are_shown_after_the_leads_own(
     refused = client.post(where, decision, headers=headers)
     assert refused.status_code == 400
     assert not ArbiterMark.objects.exists()
+    assert "There is no total." in refused.text, "it has no scoring points"
     bad = client.post(where, decision | {"total": "99"}, headers=headers)
     assert bad.status_code == 400
     own = {"answer": answer.public_id, "key": uuid.uuid4(), "total": "5.5", "comment": "why\r\nso"}
