@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.db.models import QuerySet
+
 from evaluations.facts.params import ReportParams
-from evaluations.models import Response
+from evaluations.facts.points import SUSPENDED
+from evaluations.models import Judge, Response
 from evaluations.reports.selectors.prompt_settings import GAINS, SETTINGS
 from evaluations.statistics.figure import Report
 from questions.models import Question
@@ -21,6 +24,7 @@ LACKING = {
     SETTINGS: "no_settings",
     GAINS: "no_two_settings",
 }
+COMPARE_MARKS = ("agreement", "calibration")
 
 
 def with_reason(report: Report, params: ReportParams) -> Report:
@@ -42,4 +46,15 @@ def why_empty(name: str, params: ReportParams) -> str:
     dated = Question.objects.filter(task__dataset__slug=params.dataset, year__isnull=False)
     if name in ("trend", "leakage") and not dated.exists():
         return NO_YEARS
+    if name in COMPARE_MARKS and _lacks_suspended_judges(answers, params):
+        return SUSPENDED
     return LACKING.get(name, "no_data")
+
+
+def _lacks_suspended_judges(answers: QuerySet[Response], params: ReportParams) -> bool:
+    """Whether *answers* with a final mark have marks of judges, all of which are suspended."""
+    final = answers.filter(blind_answers__final__isnull=False)
+    judges = Judge.objects.filter(judgements__response__in=final)
+    if params.judge:
+        judges = judges.filter(name=params.judge)
+    return judges.exists() and not judges.filter(suspended_at=None).exists()

@@ -12,17 +12,21 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from evaluations.conditions import Asking
 from evaluations.facts.words import reason_words
+from evaluations.models import Judge, Judgement
 from evaluations.reading.services.scoring import score_responses
 from evaluations.reports.rules.paper_sums import minus, plain_mean
 from evaluations.reports.selectors.reports import EVERY_REPORT
 from evaluations.runs.services.conditions import condition_for
+from evaluations.schemes import Scheme
 from evaluations.statistics.figure import Figure, missing
 from gradeapp.accounts.models import User
 from questions.rules.vocabulary import Subject
 from tests.conftest import logged_in
+from tests.evaluations.marking_world import answers_of, give, small_round
 from tests.evaluations.report_world import ALPHA, chosen, run_of, written
 from tests.factories import (
     make_dataset,
@@ -123,6 +127,22 @@ def test_other_reports_without_rows_say_what_they_lack(admin: User) -> None:
     made = json.loads(printed("rates", dataset="exam", format="json"))
     assert made["rows"]
     assert "reason" not in made["params"]
+
+
+def test_reports_that_lack_a_suspended_judge_say_so(teacher: User) -> None:
+    """They said that no response has two marks to compare, though each had."""
+    made = small_round([teacher], 1, scheme=Scheme.SINGLE)
+    (answer,) = answers_of(made)
+    give(answer, teacher, ("3", "3", "6"))
+    judge = Judge.objects.create(name="strict", suspended_at=timezone.now())
+    Judgement.objects.create(
+        response=answer.response, judge=judge, total=12, full=12, status="scored"
+    )
+    for name in ("agreement", "calibration"):
+        asked = {"dataset": made.dataset.slug, "format": "json"}
+        assert json.loads(printed(name, **asked))["params"]["reason"] == "judge_suspended"
+        asked["marker"] = "judge:strict"
+        assert json.loads(printed(name, **asked))["params"]["reason"] == "judge_suspended"
 
 
 def test_the_manifest_of_a_table_without_rows_says_why(admin: User, tmp_path: Any) -> None:
