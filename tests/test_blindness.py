@@ -293,14 +293,13 @@ def test_worlds_that_differ_in_hidden_facts_look_the_same(world: World) -> None:
 
 def test_the_desk_asks_the_database_the_same_questions(world: World) -> None:
     """Time would tell as well: the same number of queries, whatever the others did."""
-    client = logged_in(world.teacher)
+    client, desk = logged_in(world.teacher), f"/marking/responses/{world.marked.public_id}/"
+    client.get(desk)  # what one has opened oneself is remembered
     counts = []
     for hidden in WORLDS:
         world.set(hidden)
-        for address in (f"/marking/responses/{world.marked.public_id}/", "/marking/"):
-            with CaptureQueriesContext(
-                connection,
-            ) as queries:
+        for address in (desk, "/marking/"):
+            with CaptureQueriesContext(connection) as queries:
                 client.get(address)
             counts.append((address, len(queries)))
     assert len(set(counts)) == 2
