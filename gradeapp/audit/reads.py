@@ -8,9 +8,10 @@ together and no service is needed.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -128,6 +129,32 @@ def record_export(
     if actor is not None and isinstance(rows, int):
         count_file(actor, str(detail.get("sha256", entry.pk)), rows)
     return entry
+
+
+def recorded_lines(
+    lines: Iterable[bytes],
+    tag: Tag,
+    target: models.Model | str,
+    *,
+    actor: User,
+    headers: int = 0,
+    **detail: object,
+) -> Iterator[bytes]:
+    """Send *lines* of a file, the first *headers* of which are no rows, and record what was sent.
+
+    The entry has ``rows`` and ``sha256``, and ``whole``: false where the reader left before the
+    end.
+    """
+    digest, sent, whole = hashlib.sha256(), 0, False
+    try:
+        for line in lines:
+            digest.update(line)
+            yield line
+            sent += 1
+        whole = True
+    finally:
+        facts = {"rows": max(sent - headers, 0), "sha256": digest.hexdigest(), "whole": whole}
+        record_export(tag, target, actor=actor, **detail, **facts)
 
 
 def _store(person: User, items: Mapping[str, tuple[datetime, int]], now: datetime) -> int:

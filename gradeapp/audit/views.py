@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -16,13 +15,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.confirmation import confirmed
-from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit import alerts, selectors
 from gradeapp.audit.filters import TrailFilter
 from gradeapp.audit.objects import note_reading
-from gradeapp.audit.reads import record_export
+from gradeapp.audit.reads import recorded_lines
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_cells import BOM, cell
 from gradeapp.common.long_files import LongFile
@@ -75,7 +73,8 @@ def export(request: MemberRequest) -> HttpResponseBase:
     rows = filters.qs.filter(at__lte=timezone.now())
     if request.method == "GET":
         note_reading(rows, request.user)
-    lines = LongFile(partial(_noted, _lines(rows), request.user, chosen))
+    sent = partial(recorded_lines, _lines(rows), Tag.TRAIL_EXPORTED, "trail:", headers=1)
+    lines = LongFile(partial(sent, actor=request.user, filters=chosen))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="audit-trail.csv"'
     return response
@@ -106,17 +105,3 @@ def _lines(rows: Any) -> Iterator[bytes]:
         at = entry.at.isoformat(timespec="microseconds")
         values = [entry.pk, at, person, one.action, entry.tag, one.name, entry.target, details]
         yield writer.writerow([cell(value) for value in values]).encode("utf-8", "backslashreplace")
-
-
-def _noted(lines: Iterator[bytes], user: User, chosen: dict[str, str]) -> Iterator[bytes]:
-    """Send *lines*, and note what was sent, also where the reader left before the end."""
-    digest, sent, whole = hashlib.sha256(), 0, False
-    try:
-        for line in lines:
-            digest.update(line)
-            yield line
-            sent += 1
-        whole = True
-    finally:
-        facts = {"rows": max(sent - 1, 0), "sha256": digest.hexdigest(), "whole": whole}
-        record_export(Tag.TRAIL_EXPORTED, "trail:", actor=user, filters=chosen, **facts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 
 from django.db.models import QuerySet
@@ -10,7 +9,7 @@ from django.db.models import QuerySet
 from evaluations.facts.looks import record_scope
 from evaluations.models import Response
 from gradeapp.accounts.models import User
-from gradeapp.audit.reads import record_export
+from gradeapp.audit.reads import record_export, recorded_lines
 from gradeapp.audit.tags import Tag
 
 
@@ -30,24 +29,14 @@ def note_responses_exported(
 
 def noted(lines: Iterator[bytes], filters: Mapping[str, str], user: User) -> Iterator[bytes]:
     """Send *lines*, and record what was sent, also where the reader left before the end."""
-    digest, sent, whole = hashlib.sha256(), 0, False
-    try:
-        for line in lines:
-            digest.update(line)
-            yield line
-            sent += 1
-        whole = True
-    finally:
-        record_export(
-            Tag.EXPORTED,
-            "responses",
-            actor=user,
-            report="responses",
-            parameters=_parameters(filters),
-            rows=sent,
-            sha256=digest.hexdigest(),
-            whole=whole,
-        )
+    return recorded_lines(
+        lines,
+        Tag.EXPORTED,
+        "responses",
+        actor=user,
+        report="responses",
+        parameters=_parameters(filters),
+    )
 
 
 def _parameters(filters: Mapping[str, str]) -> dict[str, str]:
