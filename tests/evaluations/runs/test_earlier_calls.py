@@ -24,7 +24,8 @@ from tests.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.django_db
 COT = Asking(setting=PromptSetting.ZERO_SHOT_COT, sampling=Sampling(max_tokens=2048))
-PASSAGE = "Read the report of the measurement and decide which of the statements follows. " * 60
+# The language of the instructions: the scripted endpoint counts characters, not bytes.
+PASSAGE = "阅读这份测量报告，判断下列哪一项说法能够由报告得出，并说明理由。" * 60
 
 
 @pytest.fixture
@@ -33,9 +34,14 @@ def priced(server: ScriptedServer) -> Endpoint:
 
 
 def exam(passage: str = "", question_type: QuestionType = QuestionType.SINGLE_CHOICE) -> Dataset:
-    task = make_task(make_dataset(), question_type=question_type)
+    """A dataset of its own with ten questions whose keys differ.
+
+    Canaries are made from the questions and keys of the dataset, of all classes where keys differ.
+    """
+    task = make_task(make_dataset("long" if passage else "short"), question_type=question_type)
     for n in range(10):
-        make_question(task, stem=f"{passage}Which one is right in {n}?\nA. a\nB. b\nC. c\nD. d")
+        stem = f"{passage}第{n}题哪一项正确？\nA. 甲\nB. 乙\nC. 丙\nD. 丁"
+        make_question(task, stem=stem, reference_answer=f"由报告可知，长度为 {n + 3} 米")
     return task.dataset
 
 
@@ -71,7 +77,7 @@ def test_long_questions_are_judged_after_short_ones(
         items = [q for task in dataset.tasks.all() for q in task.questions.all()]
         answered = make_run(dataset)
         for question in items:
-            make_response(question, run=answered, text="my answer " * 180)
+            make_response(question, run=answered, text="我的答案是" * 120)
         made = estimate_judging(priced, items, 1)
         judging = start_judge_run(answered, ensure_judge(priced), acting_user=None)
         runs.append(worked(judging))
