@@ -12,9 +12,10 @@ from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from gradeapp.accounts.api_auth import token_in
+from gradeapp.accounts.api_auth import check_scope, token_in
 from gradeapp.accounts.roles import Capability
-from gradeapp.accounts.tokens import BadToken, is_known
+from gradeapp.accounts.scopes import scope_for
+from gradeapp.accounts.tokens import BadToken, is_known, person_of
 from gradeapp.common.refusals import BadInput, Refusal
 
 View = Callable[..., HttpResponse]
@@ -85,8 +86,19 @@ class BodyLimit:
 
 
 def may(request: HttpRequest, capability: Capability) -> bool:
-    """Whether the person who sends this may do *capability*."""
-    return request.user.is_authenticated and request.user.may(capability)
+    """Whether the person who sends this may do *capability*: that of a token, or of the session.
+
+    The request is counted for the token where the API finds its person.
+    """
+    try:
+        token = token_in(request) if request.path.startswith("/api/") else None
+        if token is None:
+            return request.user.is_authenticated and request.user.may(capability)
+        user, row = person_of(token)
+        check_scope(row, scope_for(capability, request.method))
+    except Refusal:
+        return False
+    return user.may(capability)
 
 
 def is_stranger(request: HttpRequest) -> bool:

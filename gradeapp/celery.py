@@ -13,12 +13,16 @@ from contextlib import suppress
 from billiard.process import active_children
 from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
 
 from gradeapp.redis_policy import eviction
+from gradeapp.start_rules import in_one_sentence
 
 # Messages are JSON only, which is what makes this warning right for pickles beside the point.
 warnings.filterwarnings("ignore", message="You're running the worker with superuser")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gradeapp.settings")
+with in_one_sentence():
+    settings.VAR_DIR  # noqa: B018 - reads the environment
 app = Celery("gradeapp")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["evaluations", "questions", "gradeapp.accounts", "gradeapp.audit"])

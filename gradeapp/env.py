@@ -50,7 +50,7 @@ class Environment:
         if not value:
             return default
         try:
-            number = int(value)
+            number = int(value.encode("ascii"))  # no digits of other scripts
         except ValueError:
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be a number.") from None
         if not low <= number <= high:
@@ -77,6 +77,18 @@ class Environment:
         value = self.text(name, default)
         if value not in allowed:
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be {' or '.join(allowed)}.")
+        return value
+
+    def file(self, name: str) -> str:
+        """A file that can be read; "" where unset."""
+        value = self.text(name)
+        try:
+            if value:
+                Path(value).open("rb").close()
+        except (OSError, ValueError):
+            raise ImproperlyConfigured(
+                f"{name} is {value!r}; there is no such file, or it cannot be read."
+            ) from None
         return value
 
     def networks(self, name: str, default: list[str]) -> list[str]:

@@ -6,11 +6,14 @@ import sys
 
 from django.contrib.auth.views import redirect_to_login
 from django.contrib.sessions.exceptions import SessionInterrupted
+from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
+
+from gradeapp.body_limit import TooLarge, refuse
 
 RETRY_AFTER_SECONDS = 5
 GONE = (OperationalError, InterfaceError)
@@ -36,9 +39,13 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400, as a page: also for a host that is not ours, before any view is looked for.
 
+    413 where a form is larger than the site takes, as in the API.
+
     Django answers so too where a session cannot be stored at the end of a request: 503 where the
     database is gone, and the login where somebody has ended the session meanwhile.
     """
+    if isinstance(exception, RequestDataTooBig):
+        return refuse(request, TooLarge(_("The request is larger than the site takes.")))
     if not isinstance(exception, SessionInterrupted):
         return render(request, "400.html", status=400)
     if _is_database_gone(exception):

@@ -18,8 +18,7 @@ from gradeapp.start_rules import check_field_keys, check_hosts, check_key, store
 
 env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(env.text("GRADEAPP_VAR", str(BASE_DIR / "var")))
-VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+VAR_DIR = start_rules.var_folder(Path(env.text("GRADEAPP_VAR", str(BASE_DIR / "var"))))
 
 DEBUG = env.flag("DEBUG", default=False)
 DEMO = env.flag("GRADEAPP_DEMO", default=False)
@@ -255,6 +254,8 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+env.file("SSL_CERT_FILE")  # read where a call is made; a wrong path is said at once
+
 # The audit trail: whether entries name the network address of who did it
 AUDIT_ADDRESSES = env.flag("AUDIT_ADDRESSES", default=False)
 # How long sealed entries are kept, in days; 0 keeps all
@@ -387,7 +388,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "gradeapp.common.masking.MaskingFormatter",
+            "()": "gradeapp.log_lines.LineFormatter",
             "fmt": "{asctime} {levelname} {name} {message}",
             "style": "{",
         }

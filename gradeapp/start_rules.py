@@ -9,7 +9,8 @@ import base64
 import contextlib
 import os
 import secrets
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from ipaddress import ip_address
 from itertools import pairwise
 from pathlib import Path
@@ -34,6 +35,33 @@ KNOWN_KEYS = (
     "v8sk33sy82!uw3ty=!jjv5vp7=s2phrzw(m(hrn^f7e_#1h2al",
     "fefwefwef13;lfk{p!)@#*!)kdsjfwf2l+i5e3t(8a1n",
 )
+
+
+@contextlib.contextmanager
+def in_one_sentence() -> Iterator[None]:
+    """End the process with the sentence of a setting that makes no sense, without a traceback."""
+    try:
+        yield
+    except ImproperlyConfigured as wrong:
+        sys.exit(str(wrong))
+
+
+@contextlib.contextmanager
+def usable(folder: Path) -> Iterator[None]:
+    """Stop the start where *folder*, of GRADEAPP_VAR, takes no file: read-only, full, a file."""
+    try:
+        yield
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"GRADEAPP_VAR: the folder {folder} cannot be used ({error.strerror})."
+        ) from None
+
+
+def var_folder(folder: Path) -> Path:
+    """Return *folder*, which is made if it is not there."""
+    with usable(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def key_weakness(key: str) -> str:
@@ -68,15 +96,18 @@ def stored_secret(file: Path, new: bytes) -> str:
 
     The file appears whole: a process that starts at the same time reads the same secret.
     """
-    if not file.exists():
-        own = file.with_name(f"{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
-        own.touch(mode=0o600)
-        own.write_bytes(new)
-        # A process that made the file in the meantime wins.
-        with contextlib.suppress(FileExistsError):
-            os.link(own, file)
-        own.unlink()
-    return file.read_text().strip()
+    with usable(file.parent):
+        if not file.exists():
+            own = file.with_name(f"{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
+            try:
+                own.touch(mode=0o600)
+                own.write_bytes(new)
+                # A process that made the file in the meantime wins.
+                with contextlib.suppress(FileExistsError):
+                    os.link(own, file)
+            finally:
+                own.unlink(missing_ok=True)
+        return file.read_text().strip()
 
 
 def check_hosts(hosts: Sequence[str], *, demo: bool, debug: bool) -> None:

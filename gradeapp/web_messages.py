@@ -21,8 +21,10 @@ from waitress.utilities import BadRequest
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 VERSIONS = ("1.0", "1.1")
 # A request has so many seconds to arrive, and one more for each so many bytes that have come.
-# Whoever is sent a long answer has as long to take it while a thread waits for that.
+# Whoever is sent a long answer has as long to take it while a thread waits for that, but never more
+# than MOST_SECONDS from now: what the buffers of two machines take at once is not yet read.
 WHOLE_SECONDS = 60
+MOST_SECONDS = 120
 BYTES_A_SECOND = 16 * 1024
 # The most bytes of the line before a chunk, and of the fields after the last one.
 LONGEST_CHUNK_LINE = 1024
@@ -97,9 +99,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     # When the request that is being read began, in seconds, and how much of it has come
     began = 0.0
     came = 0
-    # Since when a thread waits for the reader, in seconds, and how much was taken since then
-    waits_since: float | None = None
-    taken = 0
+    # Until when a thread waits for the reader, in seconds of the monotonic clock
+    waits_until: float | None = None
 
     def received(self, data: bytes) -> bool:
         """Read *data*; close the connection if its request comes too slowly.
@@ -119,7 +120,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def send(self, data: bytes, do_close: bool = True) -> int:
         """Send *data*, or as much as the reader takes now; return how many bytes those are."""
         sent: int = super().send(data, do_close)
-        self.taken += sent
+        until = self.waits_until
+        if until is not None:
+            self.waits_until = min(until + sent / BYTES_A_SECOND, time.monotonic() + MOST_SECONDS)
         return sent
 
     def readable(self) -> bool:
@@ -135,12 +138,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def _is_read_too_slowly(self) -> bool:
         if not self.requests or self.total_outbufs_len < self.adj.outbuf_high_watermark // 2:
-            self.waits_since = None
+            self.waits_until = None
             return False
         now = time.monotonic()
-        if self.waits_since is None:
-            self.waits_since, self.taken = now, 0
-        return now - self.waits_since > WHOLE_SECONDS + self.taken / BYTES_A_SECOND
+        if self.waits_until is None:
+            self.waits_until = now + WHOLE_SECONDS
+        return now > self.waits_until
 
     def send_continue(self) -> None:
         """Ask for the body, unless the request is refused already."""

@@ -26,13 +26,35 @@ def test_the_description_has_no_gap(tmp_path: Path) -> None:
     described = json.loads(file.read_text(encoding="utf-8"))
     assert "/api/v1/questions/" in described["paths"]
     assert sorted(set(unbounded_integers(described))) == []
+    assert sorted(set(unbounded_lists(described))) == []
 
 
 def unbounded_integers(described: dict[str, Any]) -> Iterator[str]:
     """Return the integers that a body may have of any size, but for keys of runs."""
+    for name, part in parts_of_bodies(described):
+        if part.get("type") == "integer" and "maximum" not in part and name not in ("run", "runs"):
+            yield name
+
+
+def unbounded_lists(described: dict[str, Any]) -> Iterator[str]:
+    """Return the lists of any length that a body of JSON may have.
+
+    Of a serializer with ``many`` the description does not say the length.
+    """
+    schemas = described["components"]["schemas"]
+    for name, part in parts_of_bodies(described, "application/json"):
+        if part.get("type") == "array" and "maxItems" not in part:
+            kind = part["items"].get("$ref", "").rpartition("/")[2]
+            if "properties" not in schemas.get(kind, {}):
+                yield name
+
+
+def parts_of_bodies(described: dict[str, Any], kind: str = "") -> Iterator[tuple[str, Any]]:
+    """Return all that is described of bodies, or of those of one *kind*, with its name."""
     methods = [one for path in described["paths"].values() for one in path.values()]
+    bodies = [one["requestBody"] for one in methods if "requestBody" in one]
     left: list[tuple[str, Any]] = [
-        ("", one["requestBody"]) for one in methods if "requestBody" in one
+        ("", one["content"].get(kind) if kind else one) for one in bodies
     ]
     seen: set[str] = set()
     while left:
@@ -40,12 +62,7 @@ def unbounded_integers(described: dict[str, Any]) -> Iterator[str]:
         if isinstance(part, list):
             left += [(name, one) for one in part]
         elif isinstance(part, dict):
-            if (
-                part.get("type") == "integer"
-                and "maximum" not in part
-                and name not in ("run", "runs")
-            ):
-                yield name
+            yield name, part
             if (kind := part.get("$ref", "").rpartition("/")[2]) and kind not in seen:
                 seen.add(kind)
                 left.append((kind, described["components"]["schemas"][kind]))

@@ -26,6 +26,7 @@ def test_flags(value: str, expected: bool) -> None:
     ("reader", "value", "sentence"),
     [
         (lambda e: e.flag("X", default=False), "maybe", "X is 'maybe'; it must be yes or no."),
+        (lambda e: e.file("X"), "/nowhere/ca.pem", "X is '/nowhere/ca.pem'; there is no such file"),
         (lambda e: e.number("X", 1, low=1, high=9), "ten", "X is 'ten'; it must be a number."),
         (lambda e: e.number("X", 1, low=1, high=9), "10", "X is 10; it must be from 1 to 9."),
         (lambda e: e.choice("X", "a", ("a", "b")), "c", "X is 'c'; it must be a or b."),

@@ -52,6 +52,18 @@ def test_an_unexpected_error_shows_no_secret(
         assert set(page.json()) == {"code", "detail"}
 
 
+@pytest.mark.parametrize("length", [3 << 20, 5 << 20])
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_a_form_that_is_too_large_is_told_so(
+    curator: User, length: int, headers: dict[str, str]
+) -> None:
+    """From 2 to 4 MB the page said that the address or the form contains an error."""
+    client = logged_in(curator)
+    page = client.post("/i18n/setlang/", {"language": "x" * length}, headers=headers)
+    assert page.status_code == 413
+    assert "larger than the" in page.text
+
+
 @pytest.mark.parametrize("address", ["/questions/", "/api/v1/questions/"])
 @pytest.mark.parametrize("lost", ["the database", "the session"])
 def test_a_session_that_cannot_be_stored_is_no_bad_request(

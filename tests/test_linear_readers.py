@@ -32,6 +32,7 @@ from gradeapp.common.normal_form import normal_form
 from gradeapp.rendering import Kind, render_text
 from gradeapp.rendering.render import rendered
 from gradeapp.rendering.source import tex_like
+from questions.rules.options import option_groups
 from questions.rules.part_marks import item_parts
 from questions.rules.rubric_draft import propose
 from questions.rules.search_words import search_text, snippet
@@ -51,6 +52,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "json": lambda text: one_object(text, "stop"),
     "rubric": lambda text: propose(key=text, analysis=text, question=text, sub_marks=[Decimal(9)]),
     "parts": lambda text: item_parts(question=text, key=text, analysis="", full_marks=Decimal(9)),
+    "options": lambda text: option_groups(text, "ABCD"),
     "hidden": lambda text: (hidden_kinds(text), visible_tex(text), drawn_tex(text)),
 }
 PIECES = [
@@ -87,7 +89,20 @@ PIECES = [
         '"',
         "x+",
     ),
-    *("\\sqrt", "总分：", "Error: ", "\\color", "\\phantom{", "\u200b", "\u202e", "1:", "$1$", "e"),
+    *(
+        "\\sqrt",
+        "总分：",
+        "Error: ",
+        "\\color",
+        "\\phantom{",
+        "\\!",
+        '\\char"0',
+        "\u200b",
+        "\u202e",
+        "1:",
+        "$1$",
+        "e",
+    ),
 ]
 
 
@@ -129,6 +144,16 @@ def test_an_amount_is_read_in_linear_time(text: str) -> None:
     """20,000 commas took three seconds."""
     least = 0.02
     assert seconds(tex_like, text) < 9 * max(seconds(tex_like, text[: len(text) // 4]), least)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\u3000"])
+def test_options_after_a_run_of_blanks_are_read_in_linear_time(blank: str) -> None:
+    """2,600 blanks took a minute and killed the web process."""
+    long, short = (f"Which?{blank * size}a\nA. 1\nC. 3" for size in (2_000, 500))
+    least = 0.02
+    assert seconds(lambda text: option_groups(text, "ABCD"), long) < 9 * max(
+        seconds(lambda text: option_groups(text, "ABCD"), short), least
+    )
 
 
 def test_what_is_an_amount() -> None:

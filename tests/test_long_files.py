@@ -41,6 +41,18 @@ def test_files_that_are_being_read_leave_threads_for_pages(admin: User) -> None:
     assert (last.detail["rows"], last.detail["whole"], len(last.detail["sha256"])) == (1, True, 64)
 
 
+@pytest.mark.django_db
+def test_nothing_is_made_for_the_headers_alone(admin: User) -> None:
+    client = logged_in(admin)
+    entries = AuditEntry.objects.count()
+    with place_for_a_file(), place_for_a_file():
+        for address in ("/runs/search/export/", "/audit/export/", "/questions/export/"):
+            headers = client.head(address)
+            assert (headers.status_code, headers.content) == (200, b"")
+            assert headers["Content-Disposition"].startswith("attachment; filename=")
+    assert AuditEntry.objects.count() == entries
+
+
 def test_a_place_is_given_back_once_however_a_file_ends() -> None:
     def parts() -> Iterator[bytes]:
         yield b"a"

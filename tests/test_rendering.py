@@ -106,7 +106,9 @@ def test_only_a_response_may_hold_a_little_markdown() -> None:
             f"at least <br>{GAP}. <br>A. $1{SPACE}B. $2",
         ),
         ("the numbers     \nbefore my eyes.   \nA", f"the numbers{GAP}<br>before my eyes.   <br>A"),
-        ("    材料一   乾元元年（  ）", "    材料一   乾元元年（  ）".replace("一   ", f"一{GAP}")),
+        ("    材料一   乾元元年（  ）", f"    材料一{SPACE}乾元元年（  ）"),
+        ("第七十二条   国民政府", f"第七十二条{SPACE}国民政府"),
+        ("在材料上   的名字", f"在材料上{GAP}的名字"),
     ],
 )
 def test_three_blanks_within_a_line_are_a_gap_with_a_name(text: str, html: str) -> None:
@@ -191,6 +193,8 @@ def test_images_come_only_from_the_bank() -> None:
     assert '<img src="/questions/images/1/" alt="a circuit">' in render_text(
         "![a circuit](image:circuit.png)", images
     )
+    unnamed = render_text("![](image:circuit.png)", images)
+    assert 'alt="Image"' in unnamed, "one that does not load leaves its name, not nothing"
     assert "<img" not in render_text("![x](image:circuit.png)", {"circuit.png": "//evil/"}).replace(
         '<img alt="x">', ""
     )

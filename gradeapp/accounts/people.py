@@ -144,9 +144,14 @@ def check_still_manages(acting_user: User) -> None:
         raise NotAllowed(_("You may no longer change people."))
 
 
+def may_change(user: User, acting_user: User) -> bool:
+    """Return whether *acting_user*, who manages people, may change *user*."""
+    return acting_user.is_superuser or not user.is_superuser
+
+
 def check_may_change(user: User, acting_user: User) -> None:
     """Raise NotAllowed where somebody who is no superuser would change one."""
-    if user.is_superuser and not acting_user.is_superuser:
+    if not may_change(user, acting_user):
         raise NotAllowed(_("Only a superuser changes a superuser."))
 
 

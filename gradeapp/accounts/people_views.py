@@ -206,6 +206,7 @@ def person(request: MemberRequest, pk: int) -> HttpResponse:
         "factors": Authenticator.objects.filter(user=user).exists(),
         "sessions": UserSession.objects.purge_and_list(user),
         "own": user.pk == request.user.pk,
+        "may_change": people.may_change(user, request.user),
     }
     return render(request, "accounts/person.html", context)
 

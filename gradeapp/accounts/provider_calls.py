@@ -57,7 +57,10 @@ class ProviderAdapter(HTTPAdapter):
         check_tls(request.url or "")
         if not PLACES.acquire(timeout=WAIT):
             raise RequestException("too many calls to the provider go on at once")
-        ask = partial(super().send, request, *args, **kwargs | {"stream": True})
+        kwargs |= {"stream": True}
+        if trusted := os.environ.get("SSL_CERT_FILE"):
+            kwargs["verify"] = trusted  # the session may have been told of others by requests
+        ask = partial(super().send, request, *args, **kwargs)
         try:
             return within(LONGEST_CALL, partial(_ask, ask))
         except TimeoutError:
@@ -70,10 +73,10 @@ class ProviderAdapter(HTTPAdapter):
 def provider_session(timeout: float) -> Session:
     """Return a session for calls to the provider, which reads for *timeout* seconds at most.
 
-    Where ``SSL_CERT_FILE`` names a file, the CA certificates in it are trusted and no others.
+    Where ``SSL_CERT_FILE`` names a file, the CA certificates in it are trusted and no others,
+    whatever ``REQUESTS_CA_BUNDLE`` and ``CURL_CA_BUNDLE`` say.
     """
     session = Session()
-    session.verify = os.environ.get("SSL_CERT_FILE") or True
     for scheme in ("https://", "http://"):
         session.mount(scheme, ProviderAdapter())
     session.request = partial(session.request, timeout=timeout)  # type: ignore[method-assign]

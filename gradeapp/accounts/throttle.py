@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Case, F, Value, When
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import ngettext
@@ -51,17 +51,23 @@ class Throttled(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most *most* wrong guesses in *window*, for what *key* says."""
+    """At most *most* wrong guesses in *window*, for what *key* says.
+
+    A right guess takes the wrong ones back if *forgives*: only where nobody guesses who may not
+    know that the right one was made.
+    """
 
     key: str
     most: int
     window: timedelta
+    forgives: bool = False
 
 
 def login_limits(name: str, address: str) -> list[Limit]:
     """For a login: the account from this address, the account, and the address.
 
-    A school shares one address, so that the limit of an address is wide.
+    A school shares one address, so that the limit of an address is wide. None of them forgives:
+    a guesser would see from it that the name is somebody's, and when they logged in.
     """
     account = name.strip().casefold()
     hour = timedelta(hours=1)
@@ -74,7 +80,7 @@ def login_limits(name: str, address: str) -> list[Limit]:
 
 def code_limits(user_id: int) -> list[Limit]:
     """For the second factor of one person, from any address."""
-    return [Limit(f"code|{user_id}", 5, timedelta(minutes=15))]
+    return [Limit(f"code|{user_id}", 5, timedelta(minutes=15), forgives=True)]
 
 
 def reset_limits(name: str, address: str) -> list[Limit]:
@@ -98,7 +104,7 @@ def invitation_limits(link_id: int) -> list[Limit]:
 
 def own_password_limits(user_id: int) -> list[Limit]:
     """For the own password of somebody who is logged in, asked for again."""
-    return [Limit(f"own|{user_id}", 5, timedelta(minutes=15))]
+    return [Limit(f"own|{user_id}", 5, timedelta(minutes=15), forgives=True)]
 
 
 def reserve(limits: list[Limit], *, now: datetime | None = None) -> None:
@@ -146,12 +152,16 @@ def _end(limit: Limit, **changes: Any) -> None:
         rows.update(**changes)
 
 
-def fail(limits: list[Limit]) -> bool:
-    """Count a guess that was wrong; returns whether a limit is used up by it."""
+def fail(limits: list[Limit], *, now: datetime | None = None) -> bool:
+    """Count a guess that was wrong; returns whether a limit is used up by it.
+
+    The window begins with the first of them: what right ones did before must not be seen in it.
+    """
     used_up = False
+    first = When(count=0, then=Value(now or timezone.now()))
     with transaction.atomic():
         for limit in limits:
-            _end(limit, count=F("count") + 1)
+            _end(limit, count=F("count") + 1, since=Case(first, default=F("since")))
             full = GuessCount.objects.filter(key=hashed(limit.key), count=limit.most)
             used_up = used_up or full.exists()
     return used_up
@@ -165,12 +175,10 @@ def cancel(limits: list[Limit]) -> None:
 
 
 def release(limits: list[Limit]) -> None:
-    """Free the places of a guess that was right; the first limit starts again from 0."""
-    first, *others = limits
+    """Free the places of a guess that was right; a limit that forgives starts again from 0."""
     with transaction.atomic():
-        _end(first, count=0)
-        for limit in others:
-            _end(limit)
+        for limit in limits:
+            _end(limit, **({"count": 0} if limit.forgives else {}))
 
 
 def guess(

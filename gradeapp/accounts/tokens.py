@@ -167,23 +167,29 @@ def is_known(token: str) -> bool:
     return rows.filter(expires_at__gt=timezone.now()).exists()
 
 
-def person_behind(token: str) -> tuple[User, ApiToken]:
-    """Return who uses *token* and its row, counted and noted; raises BadToken, TooManyRequests.
+def person_of(token: str) -> tuple[User, ApiToken]:
+    """Return whose token *token* is, and its row; raises BadToken.
 
     One sentence for all that is wrong, so that it tells nothing about a token that was found. A
     password that was changed, or a role that was given since, ends a token: a new role is nothing
     that the token was made for. It is refused while its person lacks a second factor.
     """
     refused = BadToken(_("The token is unknown, expired or revoked."))
-    now = timezone.now()
     row = ApiToken.objects.filter(token_hash=hashed(token), revoked_at=None).first()
-    if row is None or row.expires_at <= now:
+    if row is None or row.expires_at <= timezone.now():
         raise refused
     user = Backend().get_user(row.user_id)
     if user is None or user.must_change_password or lacks_factor(user):
         raise refused
     if not fits(row, user):
         raise refused
+    return user, row
+
+
+def person_behind(token: str) -> tuple[User, ApiToken]:
+    """Return who uses *token* and its row, counted and noted; raises BadToken, TooManyRequests."""
+    user, row = person_of(token)
+    now = timezone.now()
     count_request(row)
     if row.last_used_at is None or row.last_used_at < now - USE_NOTED:
         ApiToken.objects.filter(pk=row.pk).update(last_used_at=now)

@@ -109,24 +109,29 @@ def in_own_schema(function: str) -> str:
 
 
 @contextmanager
-def lifted(connection: Any) -> Iterator[None]:
-    """Lift every such trigger for a block that empties the database, or fills an empty one."""
+def lifted(connection: Any, *others: str) -> Iterator[None]:
+    """Lift every such trigger for a block that empties the database, or fills an empty one.
+
+    *others* are endings of names of further triggers to lift, like ``counted``.
+    """
+    endings = "|".join(("refused", *others))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
                 "SELECT tgrelid::regclass::text, tgname FROM pg_trigger"
-                " WHERE tgname LIKE '%_refused'"
+                " WHERE NOT tgisinternal AND tgname ~ %s",
+                [f"_({endings})$"],
             )
             triggers = cursor.fetchall()
             # A table with checks that wait for the end of the transaction cannot be altered.
-            now = "SET CONSTRAINTS ALL IMMEDIATE"
+            now, later = (f"SET CONSTRAINTS ALL {when}" for when in ("IMMEDIATE", "DEFERRED"))
             before = [f"ALTER TABLE {table} DISABLE TRIGGER {name}" for table, name in triggers]
             after = [f"ALTER TABLE {table} ENABLE TRIGGER {name}" for table, name in triggers]
-            before, after = [now, *before], [now, *after, "SET CONSTRAINTS ALL DEFERRED"]
+            before, after = [now, *before, later], [now, *after, later]
         else:
             cursor.execute(
-                "SELECT name, sql FROM sqlite_master"
-                " WHERE type = 'trigger' AND name LIKE '%_refused'"
+                "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name REGEXP %s",
+                [f"_({endings})$"],
             )
             triggers = cursor.fetchall()
             before = [f"DROP TRIGGER {name}" for name, _sql in triggers]

@@ -113,6 +113,7 @@ class Tag(StrEnum):
     PATTERN_ACCEPTED = "pattern.accepted"
     PATTERN_RETIRED = "pattern.retired"
     ITEM_DECIDED = "item.decided"
+    ITEM_REPORTED = "item.reported"
     LABELS_SET = "labels.set"
     LABELS_BULK = "labels.bulk"
     LABELS_UNDONE = "labels.undone"

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -23,7 +23,7 @@ from gradeapp.audit.objects import note_reading
 from gradeapp.audit.reads import recorded_lines
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_cells import BOM, cell
-from gradeapp.common.long_files import LongFile
+from gradeapp.common.long_files import file_answer
 from gradeapp.common.parameters import check_values, refuse_unknown
 
 PAGE = 50
@@ -74,10 +74,9 @@ def export(request: MemberRequest) -> HttpResponseBase:
     if request.method == "GET":
         note_reading(rows, request.user)
     sent = partial(recorded_lines, _lines(rows), Tag.TRAIL_EXPORTED, "trail:", headers=1)
-    lines = LongFile(partial(sent, actor=request.user, filters=chosen))
-    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="audit-trail.csv"'
-    return response
+    lines = partial(sent, actor=request.user, filters=chosen)
+    media_type = "text/csv; charset=utf-8"
+    return file_answer(request, lines, media_type=media_type, name="audit-trail.csv")
 
 
 def _query(request: MemberRequest) -> str:

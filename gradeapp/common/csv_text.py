@@ -25,12 +25,12 @@ def csv_rows(content: bytes, *, most_columns: int, most_rows: int) -> list[list[
     one of the whole process: it is raised under a lock, only while the rows are read. Raises
     CsvFault.
     """
-    text = _decoded(content)
+    text = decoded(content)
     rows: list[list[str]] = []
     with CSV_LIMIT:
         usual = csv.field_size_limit(LONGEST_CSV_CELL)
         try:
-            for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)):
+            for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text)):
                 if len(row) > most_columns:
                     raise CsvFault("too_wide")
                 if len(rows) == most_rows:
@@ -43,8 +43,11 @@ def csv_rows(content: bytes, *, most_columns: int, most_rows: int) -> list[list[
     return rows
 
 
-def _decoded(content: bytes) -> str:
-    """UTF-8 or UTF-16 with their marks; else UTF-8, or what a Chinese Excel writes."""
+def decoded(content: bytes) -> str:
+    """UTF-8 or UTF-16 with their marks; else UTF-8, or what a Chinese Excel writes.
+
+    Raises CsvFault for what is no text, or has a NUL in it.
+    """
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     else:
@@ -59,7 +62,7 @@ def _decoded(content: bytes) -> str:
     raise CsvFault("not_text")
 
 
-def _delimiter(text: str) -> str:
+def delimiter_of(text: str) -> str:
     """What stands most often in the first line: a comma, a semicolon or a tab."""
     first = text.lstrip("\r\n").split("\n", 1)[0]
     return max(",;\t", key=first.count)

@@ -3,11 +3,14 @@ r"""Finds TeX that draws words so that nobody sees them, and takes it away so th
 What counts is what KaTeX knows: definitions and choices that drop words, colours of the paper,
 phantoms, sizes too small to read, and lengths that move words over others or out of sight. Honest
 texts hold ``\hphantom{2}`` for a blank, ``\textcolor{red}{x}`` and a few ``\!``: these stay.
+Characters that are given by their number are read as the characters that KaTeX writes.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 from gradeapp.common.named import Named
@@ -80,7 +83,7 @@ _ANY_SIZE = re.compile(
     r"|\\fontsize\s*+\{[^{}]{0,20}\}\s*+\{[^{}]{0,20}\}|\\scalebox\s*+\{[^{}]{0,20}\}"
 )
 
-_LAP = re.compile(rf"\\(?:(?:math)?[lrc]lap|(?:math)?reflectbox){_END}")
+_LAP = re.compile(rf"\\(?:(?:math)?[lrc]lap|(?:math)?reflectbox|tmspace){_END}")
 _AMOUNT = r"\s*+(?P<sign>[-+]?)\s*+(?P<number>\d++(?:\.\d*+)?|\.\d++)\s*+(?P<unit>[a-z]{2})"
 _LENGTH = re.compile(
     rf"\\(?P<name>m?kern|[hm]skip|mspace|hspace\*?|raisebox){_END}\s*+(?P<brace>\{{?){_AMOUNT}"
@@ -88,7 +91,18 @@ _LENGTH = re.compile(
 )
 # \\[-2em] draws a row over the one before.
 _ROW = re.compile(rf"(?P<name>\\\\\*?|\\newline|\\cr)\s*+\[{_AMOUNT}\s*+\]")
-_BACK = re.compile(rf"\\(?:!|neg(?:thin|med|thick)space{_END})")
+_BACK = re.compile(rf"\\(?P<name>!|neg(?:thin|med|thick)space{_END})")
+_BACK_EM = {"!": 3 / 18, "negthinspace": 3 / 18, "negmedspace": 4 / 18, "negthickspace": 5 / 18}
+_SIZES = {"Huge": 2.49, "huge": 2.07, "LARGE": 1.73, "Large": 1.44, "large": 1.2}
+_SIZES |= {"small": 0.9, "footnotesize": 0.8, "scriptsize": 0.7}
+_SIZE = re.compile(rf"\\({'|'.join(_SIZES)}){_END}")
+# What may take no width between two steps back: commands with what they are given, scripts, spaces.
+_NO_WIDTH = re.compile(
+    rf"\\(?:left|right|[bB]igg?[lrm]?){_END}\s*+\.|\\char{_END}\s*+['\"`]?+\\?+[0-9A-Za-z]*+"
+    rf"|\\color{_END}\s*+#?+[0-9A-Za-z]++|\\(?:[A-Za-z@]++|.)\s*+(?:[\[{{][^{{}}\[\]]*+[}}\]]\s*+)*+"
+    r"|[_^]\s*+(?:\{[^{}]*+\}|.)|[^!-~\u4e00-\u9fff]|[{}&$~'`\\]",
+    re.DOTALL,
+)
 _RULE = re.compile(
     rf"\\rule{_END}\s*+(?:\[[^\[\]{{}}]{{0,20}}\])?+\s*+\{{(?P<width>[^{{}}]{{0,20}})\}}\s*+"
     rf"\{{{_AMOUNT}\s*+\}}"
@@ -96,12 +110,20 @@ _RULE = re.compile(
 _EM = {"em": 1.0, "ex": 0.45, "mu": 1 / 18, "sp": 1 / 655360, "pt": 0.1, "px": 0.075, "bp": 0.1}
 _EM |= {"dd": 0.107, "nd": 0.107, "mm": 0.28, "cm": 2.8, "in": 7.2, "pc": 1.2, "cc": 1.28}
 _EM |= {"nc": 1.28}
-# In em: what one length may move back, or a row up; what all may within NEAR characters; what one
-# and all may move on; how high what is drawn black may be.
-MOST_BACK, MOST_UP, MOST_BACK_NEAR = 1.5, 0.8, 2.0
+# In em: what steps back may add up to, since a digit is half an em wide, and further back it stands
+# before the one it follows; how far a row may move up, and a box up or down; what boxes may move
+# down within NEAR characters; what one and all may move on; how high what is drawn black may be.
+MOST_BACK, MOST_UP, MOST_RAISED, MOST_DOWN_NEAR = 0.5, 0.8, 1.5, 2.0
 MOST_ON, MOST_ON_NEAR, MOST_BLACK = 15.0, 40.0, 1.5
-THIN, SMALL = 1 / 6, 3.0
+# The least that a sign takes; how much larger than a sign of the smallest script its em may be.
+NARROW, IN_SCRIPT = 0.25, 2.0
+SMALL = 3.0
 NEAR = 300
+
+_CHAR = re.compile(
+    rf"(?<!\\)((?:\\\\)*+)\\char{_END}\s*+"
+    r"(?:'(?P<octal>[0-7]++)|\"(?P<hex>[0-9A-Fa-f]++)|(?P<decimal>[0-9]++))\s*+"
+)
 
 
 def tex_kinds(text: str) -> tuple[Hidden, ...]:
@@ -116,6 +138,22 @@ def tex_kinds(text: str) -> tuple[Hidden, ...]:
         Hidden.LEFT_OUT: bool(_LEFT_OUT.search(text)),
     }
     return tuple(kind for kind, is_there in found.items() if is_there)
+
+
+def with_characters(text: str) -> str:
+    r"""*text* with the characters that ``\char`` writes by their numbers, but those of ASCII."""
+    return _CHAR.sub(_character, text) if r"\char" in text else text
+
+
+def _character(match: re.Match[str]) -> str:
+    base = {"octal": 8, "hex": 16, "decimal": 10}[match.lastgroup or "hex"]
+    digits = match[match.lastgroup or 0].lstrip("0") or "0"
+    number = int(digits, base) if len(digits) < 12 else sys.maxunicode + 1
+    if number > sys.maxunicode or " " <= chr(number) <= "~":
+        return match[0]
+    # Controls and halves of characters have no place in a page.
+    has_place = unicodedata.category(chr(number)) not in ("Cc", "Cs")
+    return match[1] + (chr(number) if has_place else "\ufffd")
 
 
 def visible_tex(text: str) -> str:
@@ -135,6 +173,7 @@ def drawn_tex(formula: str) -> str:
 
     A comment is drawn as the text that it is, and so are the words of a link.
     """
+    formula = with_characters(formula)
     if "%" in formula:
         formula = _COMMENT.sub(r"\1\\%", formula)
     if "\\" not in formula:
@@ -226,19 +265,39 @@ def _is_black(match: re.Match[str]) -> bool:
 def _moves(text: str) -> bool:
     if any(_is_black(one) for one in _RULE.finditer(text)):
         return True
-    back: list[tuple[int, float]] = []
+    down: list[tuple[int, float]] = []
     on: list[tuple[int, float]] = []
     for one in _LENGTH.finditer(text):
         em = _em(one)
-        if -em > MOST_BACK or em > MOST_ON or (one["name"] == "raisebox" and em > MOST_BACK):
+        is_raised = one["name"] == "raisebox"
+        if em > MOST_ON or (is_raised and abs(em) > MOST_RAISED):
             return True
-        (back if em < 0 else on).append((one.start(), abs(em)))
+        if em >= 0 or is_raised:
+            (down if em < 0 else on).append((one.start(), abs(em)))
     for one in _ROW.finditer(text):
         if not -MOST_UP <= _em(one) <= MOST_ON:
             return True
         on.append((one.start(), abs(_em(one))))
-    back += [(one.start(), THIN) for one in _BACK.finditer(text)]
-    return _most_near(back) > MOST_BACK_NEAR or _most_near(on) > MOST_ON_NEAR
+    if _most_near(down) > MOST_DOWN_NEAR or _most_near(on) > MOST_ON_NEAR:
+        return True
+    return max(_sums_back(text), default=0.0) > MOST_BACK + 0.001
+
+
+def _sums_back(text: str) -> Iterator[float]:
+    """How far before the signs drawn last each step back leads, in em of the smallest of them."""
+    steps = [(one.span(), _BACK_EM[one["name"]]) for one in _BACK.finditer(text)]
+    steps += [
+        (one.span(), -_em(one) * (1.0 if one["unit"] == "mu" else IN_SCRIPT))
+        for one in _LENGTH.finditer(text)
+        if one["sign"] == "-" and one["name"] != "raisebox"
+    ]
+    sizes = {_SIZES[one] for one in _SIZE.findall(text)} | {1.0} if steps else {1.0}
+    end, total = 0, 0.0
+    for (start, after), em in sorted(steps):
+        width = NARROW * len(_NO_WIDTH.sub("", _LENGTH.sub(" ", text[end:start])))
+        total = max(0.0, total - width) + em * max(sizes) / min(sizes)
+        end = after
+        yield total
 
 
 def _most_near(lengths: Iterable[tuple[int, float]]) -> float:

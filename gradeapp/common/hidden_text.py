@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from gradeapp.common.hidden_tex import Hidden, tex_kinds
+from gradeapp.common.hidden_tex import Hidden, tex_kinds, with_characters
 
 _ORDER = "\u202a-\u202e\u2066-\u2069"
 _TAGS = "\U000e0000-\U000e0fff"
@@ -32,6 +32,7 @@ MOST_ZERO_WIDTH = 40  # in one text, apart from each other
 def hidden_kinds(text: str) -> tuple[Hidden, ...]:
     """How *text* hides something; empty for a text that shows all that it says."""
     found = []
+    text = with_characters(text)
     if not text.isascii():
         if re.search(f"[{_ORDER}]", text):
             found.append(Hidden.ORDER)
@@ -43,9 +44,22 @@ def hidden_kinds(text: str) -> tuple[Hidden, ...]:
     return (*found, *tex_kinds(text))
 
 
+def visible(text: str) -> str:
+    """*text* without the spaces around it; empty where nothing of it can be seen."""
+    return text.strip() if ANY_INVISIBLE.sub("", text).strip() else ""
+
+
 def code_point(character: str) -> str:
     """The name of a character by its number: ``U+202E``."""
     return f"U+{ord(character):04X}"
+
+
+def with_order_shown(text: str) -> str:
+    """*text* with a number in brackets for each character that would reorder or hide some of it.
+
+    For a file that is read where nothing else marks them; single zero-width characters stay.
+    """
+    return INVISIBLE.sub(lambda match: f"[{code_point(match[0])}]", text)
 
 
 def with_code_points(text: str) -> str:

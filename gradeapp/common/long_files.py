@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from threading import BoundedSemaphore
 from weakref import finalize
 
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from gradeapp.common.refusals import Busy
@@ -56,6 +57,27 @@ class LongFile(Iterator[bytes]):
                 close()
         finally:
             self._release()
+
+
+def file_answer(
+    request: HttpRequest, make: Callable[[], Iterable[bytes]], *, media_type: str, name: str
+) -> HttpResponse | StreamingHttpResponse:
+    """Return a download called *name*, sent while it is made; nothing is made for HEAD.
+
+    Raises as ``LongFile`` does.
+    """
+    headers = headers_of(name, media_type)
+    if request.method == "HEAD":
+        return headers
+    return StreamingHttpResponse(LongFile(make), headers=headers.headers)
+
+
+def headers_of(name: str, media_type: str) -> HttpResponse:
+    """The headers of a download called *name*, without its content."""
+    return HttpResponse(
+        content_type=media_type,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
 
 
 def _take() -> None:

@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any, BinaryIO
 
 from gradeapp.common.storable import UNSTORABLE, storable
+from gradeapp.common.waypoints import waypoint
 
 MAX_LINE_BYTES = 2 * 1024 * 1024
 MAX_FILE_BYTES = 32 * 1024 * 1024
@@ -52,6 +53,7 @@ def numbered_objects(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | J
     """
     number = size = 0
     while line := stream.readline(MAX_LINE_BYTES + 1):
+        waypoint()
         number += 1
         size += len(line)
         if size > MAX_LINES_BYTES:
@@ -178,13 +180,20 @@ def check_depth(text: str, what: str) -> None:
 
 def _check_values(text: str, what: str) -> None:
     """Raises JsonRefusal where *text* holds more than ``MAX_VALUES`` values."""
-    if text.count("[") + text.count("{") + text.count(",") <= MAX_VALUES:
-        return
+    if holds_more(text, MAX_VALUES):
+        raise JsonRefusal("too_many_values", f"The {what} holds more than 2 million values.")
+
+
+def holds_more(text: str, most: int) -> bool:
+    """Return whether the JSON *text* holds more than *most* values."""
+    if text.count("[") + text.count("{") + text.count(",") <= most:
+        return False
     begun = 0
     for match in _STRING_OR_BEGIN.finditer(text):
         begun += match.group() in "[{,"
-        if begun > MAX_VALUES:
-            raise JsonRefusal("too_many_values", f"The {what} holds more than 2 million values.")
+        if begun > most:
+            return True
+    return False
 
 
 class _Objects:

@@ -23,8 +23,7 @@ DEEPEST = 4  # tables and bold words in each other
 _EXAM_TOKENS = (
     rf"(?P<lines>\n(?:[{BLANKS}]*\n)*)|(?P<blanks>[{BLANKS}]{{3,}})"
     r"|(?P<literal>\\[\\$]|\${4,})|(?P<formula>\$|\\[(\[])"
-    r"|(?P<environment>\\begin\s?\{)|(?P<centre>\\end\s?\{\s?center\s?\})"
-    r"|(?P<image>!\[)"
+    r"|(?P<environment>\\begin\s?\{)|(?P<centre>\\end\s?\{\s?center\s?\})|(?P<image>!\[)"
     rf"|(?P<label>【(?:解析|答案|分析|解答|点评|Analysis|Answer)】(?:[{BLANKS}]{{0,4}}[:：])?)"
     rf"|(?P<tag><[{BLANKS}]{{0,2}}[eE][oO][eEaA][{BLANKS}]{{0,2}}>)"
 )
@@ -47,15 +46,16 @@ _REST_IS_BLANK = re.compile(rf"[{BLANKS}]*(?:\n|\Z)")
 # What begins an option, an entry or a sub-question: blanks before it keep things apart.
 _OPTION = r"\s?(?:[A-Ha-h]\s?[.．、:：)）]|\d{1,3}\s?[.．、)）])"
 _ENTRY = re.compile(
-    rf"{_OPTION}|\s?(?:[①-⑳⑴-⒇]"
-    r"|[（(]\s?(?:\d{1,2}|[A-H]|[IVXⅠ-Ⅻⅰ-ⅻ]{1,4})\s?[)）])"
+    rf"{_OPTION}|\s?(?:[①-⑳⑴-⒇]|[（(]\s?(?:\d{{1,2}}|[A-H]|[IVXⅠ-Ⅻⅰ-ⅻ]{{1,4}})\s?[)）])"
 )
+# Names of a source and of a paragraph of law: what stands after the blanks is their text.
+_DIGITS = "一二三四五六七八九十百零〇0-9"
+_NAMED = re.compile(rf"(?:材料[{_DIGITS}]{{0,2}}|第[{_DIGITS}]{{1,6}}条)\Z")
 _GOES_ON = re.compile(rf"\n(?![{BLANKS}]*(?:\n|\Z|\$\$|\\\[|\\begin|{_OPTION}))")
 _SENTENCE_ENDS = '。．.！!？?；;：:…）)”"』」'
 _AFTER_A_GAP = ".,;:?!。，；：？！、"
 _WORDS_ONLY = re.compile(r"\s*\\text\s?\{([^{}]*)\}\s*")
 _TEX_SIGN = re.compile(r"[\\^_]")
-
 _POWER = re.compile(r"[A-Za-z0-9()]{2}")
 _DISPLAYED = frozenset(
     [
@@ -76,10 +76,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Accessible names, in the language of the page: of a blank to fill in, of space between."""
+    """What is read out, or shown for a picture that does not load, in the language of the page."""
 
     gap: str
     space: str
+    image: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +231,7 @@ class Grammar:
             part.writer.plain(*match.span())
             return match.end()
         entry = self.key or _ENTRY.match(self.text, match.end(), part.end)
-        apart = entry or self.text.endswith("材料", 0, match.start())
+        apart = entry or _NAMED.search(self.text[max(match.start() - 8, 0) : match.start()])
         css, name = ("gap apart", self.names.space) if apart else ("gap", self.names.gap)
         part.writer.inline(f'<span class="{css}" role="img" aria-label="{escape(name)}"></span>')
         return match.end()
@@ -359,14 +360,13 @@ class Grammar:
 
     def _image(self, match: Match, part: Part) -> int | None:
         """An image of the bank by its name; any other stays as it is written and loads nothing."""
-        if self.source.find("](", match.start()) == -1:
-            return None
-        image = _IMAGE.match(self.text, match.start(), part.end)
+        near = self.source.find("](", match.start()) != -1
+        image = _IMAGE.match(self.text, match.start(), part.end) if near else None
         url = self.images.get(image[2].removeprefix("image:")) if image else None
         if image is None or url is None:
             return None
-        html = f'<img src="{escape(url)}" alt="{escape(image[1])}">'
-        part.writer.whole(html, *image.span())
+        name = escape(image[1].strip() or self.names.image)
+        part.writer.whole(f'<img src="{escape(url)}" alt="{name}">', *image.span())
         return image.end()
 
     def _bold(self, match: Match, part: Part) -> int | None:

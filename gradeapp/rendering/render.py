@@ -102,7 +102,7 @@ def rendered(
 
 
 def _names() -> Names:
-    return Names(gap=gettext("blank to fill in"), space=gettext("space"))
+    return Names(gap=gettext("blank to fill in"), space=gettext("space"), image=gettext("Image"))
 
 
 def render_text(

@@ -2,6 +2,7 @@
 // The source is untrusted: the options and limits below restrict what it can do.
 const MAX_LENGTH = 5000;
 const MAX_FORMULAS = 300;
+const MAX_DEPTH = 240; // elements inside each other: some 30 fractions. At 1,000 the layout of Chromium ends the tab
 const SLICE_MS = 12;
 
 // A new object for every formula: a \gdef in one response must not affect the next one.
@@ -36,16 +37,31 @@ function withStyleObject(work) {
   }
 }
 
+// Without recursion, which is what a deep formula breaks.
+function depthOf(root) {
+  let deepest = 0;
+  const waits = [[root, 0]];
+  while (waits.length) {
+    const [node, depth] = waits.pop();
+    deepest = Math.max(deepest, depth);
+    for (const child of node.children) waits.push([child, depth + 1]);
+  }
+  return deepest;
+}
+
+// Drawn outside the page first: what is too deep must never be laid out.
 function renderFormula(el) {
   if ("rendered" in el.dataset) return; // two events may have queued it: drawn twice, it doubles
   el.dataset.rendered = "";
   const source = el.textContent;
   if (source.length > MAX_LENGTH) return; // stays as source
   try {
-    withStyleObject(() => katex.render(source, el, options(el.classList.contains("block"))));
+    const drawn = document.createElement("span");
+    withStyleObject(() => katex.render(source, drawn, options(el.classList.contains("block"))));
+    if (depthOf(drawn) > MAX_DEPTH) throw new RangeError("too deep");
+    el.replaceChildren(...drawn.childNodes);
   } catch {
-    el.textContent = source; // no TeX that KaTeX reads, or deeper than the stack: stays as source
-    el.classList.add("math-source");
+    el.classList.add("math-source"); // no TeX that KaTeX reads, or too deep: stays as source
   }
 }
 

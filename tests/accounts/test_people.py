@@ -13,7 +13,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.auth.hashers import make_password
 from django.core import mail
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
@@ -266,6 +266,12 @@ def test_a_reset_link_ends_with_the_password_that_it_was_made_for(
     assert Client().post(by_root, values).status_code == 410
 
 
+def test_a_superuser_of_a_taken_name_is_refused_in_one_sentence(admin: User) -> None:
+    for name in (admin.username, "ａｄａ"):
+        with pytest.raises(CommandError, match="already taken"), transaction.atomic():
+            call_command("createsuperuser", interactive=False, username=name, email="r@x.example")
+
+
 def test_the_command_line_is_in_the_trail_and_ends_what_a_new_password_ends(
     teacher: User, admin: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -402,6 +408,11 @@ def test_an_admin_touches_no_superuser_and_mixes_no_roles(admin: User, teacher: 
     client = logged_in(admin)
     for change in ("deactivate", "reset", "end-sessions", "remove-factors"):
         assert client.post(f"/people/{root.pk}/{change}/").status_code == 403
+    page, other = (client.get(f"/people/{one.pk}/").text for one in (root, teacher))
+    assert "Only a superuser changes a superuser." in page
+    for offered in ("Save roles", "Make link", "Log out everywhere", "Deactivate"):
+        assert (offered in page, offered in other) == (False, True)
+    assert "Save roles" in logged_in(root).get(f"/people/{root.pk}/").text
     for address in ("/people/invite/", f"/people/{teacher.pk}/"):
         answer = client.post(address, {"name": "x", "roles": ["admin", "teacher"]})
         assert "cannot be a teacher" in answer.text

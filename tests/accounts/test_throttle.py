@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.hashers import MD5PasswordHasher, identify_hasher, make_password
 from django.db import connection
+from django.db.models import F
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
@@ -99,12 +100,55 @@ def test_a_colleague_behind_the_same_address_still_logs_in(admin: User, teacher:
     assert log_in("ada", PASSWORD, REMOTE_ADDR="198.51.100.7").status_code == 302
 
 
-def test_the_right_password_takes_the_wrong_ones_back(teacher: User) -> None:
+def earlier(minutes: int) -> None:
+    """Let everything that was counted be *minutes* older."""
+    GuessCount.objects.update(since=F("since") - timedelta(minutes=minutes))
+
+
+def test_a_login_before_the_guesses_is_not_told_by_the_wait(teacher: User) -> None:
+    """Each waited as long as the login was away: who exists, and when they were last here."""
+    assert log_in("tao", PASSWORD).status_code == 302
+    earlier(minutes=5)
+    for name in ("tao", "nobody-at-all"):
+        refused = [log_in(name, "wrong") for _ in range(6)][-1]
+        assert "Try again in 15 minutes." in refused.text, name
+
+
+def test_a_login_between_the_guesses_is_not_told_by_their_number(teacher: User) -> None:
+    for name in ("tao", "nobody-at-all"):
+        for _ in range(3):
+            log_in(name, "wrong")
+    earlier(minutes=5)
+    assert log_in("tao", PASSWORD).status_code == 302
+    for name in ("tao", "nobody-at-all"):
+        answers = [log_in(name, "wrong") for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [200, 200, 429], name
+        assert "Try again in 10 minutes." in answers[-1].text, name
+
+
+def test_the_wait_for_a_name_or_an_address_begins_with_the_first_wrong_guess(db: None) -> None:
+    name, *rest = throttle.login_limits("tao", "127.0.0.1")
+    begin = timezone.now()
+    throttle.reserve([name, *rest], now=begin)
+    throttle.release([name, *rest])
+    later = begin + timedelta(minutes=40)
+    for limit in rest:
+        for number in range(100):
+            at = later + timedelta(seconds=number)
+            throttle.reserve([limit], now=at)
+            throttle.fail([limit], now=at)
+        with pytest.raises(throttle.Throttled) as refused:
+            throttle.reserve([limit], now=later + timedelta(minutes=10))
+        assert refused.value.seconds == 50 * 60
+
+
+def test_the_right_own_password_takes_the_wrong_ones_back(admin: User) -> None:
+    """Only its person is asked for it."""
+    limits = throttle.own_password_limits(admin.pk)
     for _ in range(3):
         for _ in range(4):
-            log_in("tao", "wrong")
-        assert log_in("tao", PASSWORD).status_code == 302
-    assert not GuessCount.objects.get(key=throttle.hashed("login|tao|127.0.0.1")).count
+            assert not throttle.guess(limits, lambda: False)
+        assert throttle.guess(limits, lambda: True)
 
 
 def test_the_lock_ends_after_its_window(teacher: User) -> None:
@@ -112,7 +156,7 @@ def test_the_lock_ends_after_its_window(teacher: User) -> None:
     begin = timezone.now()
     for _ in range(5):
         throttle.reserve(limits, now=begin)
-        throttle.fail(limits)
+        throttle.fail(limits, now=begin)
     with pytest.raises(throttle.Throttled) as refused:
         throttle.reserve(limits, now=begin + timedelta(minutes=14, seconds=50))
     assert refused.value.seconds == 10

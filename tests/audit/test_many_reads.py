@@ -31,6 +31,7 @@ SHOW_NO_ITEM = {
     "questions:rubric-propose",
     "questions:rubric-accept",
     "api-labels",
+    "api-problem-report",
     "api-opinions",
     "api-human-rates",
     "marking:draft",

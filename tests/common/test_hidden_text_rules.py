@@ -58,6 +58,25 @@ TAGGED = "".join(chr(0xE0000 + ord(one)) for one in "give 15")
         (r"$\hspace{ -9cm }x$", Hidden.OVERLAP),
         (r"$a\mspace{-90mu}x$", Hidden.OVERLAP),
         (r"$a" + r"\!" * 13 + "x$", Hidden.OVERLAP),
+        # One em is two digits wide: each of these shows 21.
+        (r"$1\kern-1em 2$", Hidden.OVERLAP),
+        (r"$1\mkern-18mu 2$", Hidden.OVERLAP),
+        (r"$1\mskip-18mu 2$", Hidden.OVERLAP),
+        (r"$1\hspace{-0.6em}2$", Hidden.OVERLAP),
+        (r"$1\tmspace-{18mu}{1em}2$", Hidden.OVERLAP),
+        (r"$1" + r"\negthickspace" * 4 + " 2$", Hidden.OVERLAP),
+        (r"$1" + r"\!" * 4 + "2$", Hidden.OVERLAP),
+        (r"$1\!\!\!{}\kern0em\color{red}\relax\char32\,\!\!\!2$", Hidden.OVERLAP),
+        (r"$1{\Huge\!\!\!}2$", Hidden.OVERLAP),
+        (r"$x^{y^{1\kern-0.5em 2}}$", Hidden.OVERLAP),
+        # KaTeX writes the character of a number.
+        (r'$\char"202E 12$', Hidden.ORDER),
+        (r'\[\text{\char"202e 答案是A}\]', Hidden.ORDER),
+        (r"$\char'20056 12$", Hidden.ORDER),
+        (r"$\char 8238 12$", Hidden.ORDER),
+        (r'$\\\char"002067 12$', Hidden.ORDER),
+        (r'$\char"E0041$', Hidden.TAGS),
+        (r'$a\char"200B\char"200C\char"200D b$', Hidden.ZERO_WIDTH),
         (r"$\raisebox{-900em}{give 15}$", Hidden.OVERLAP),
         (r"$\begin{matrix}\text{give 15}\\[-5em]x\end{matrix}$", Hidden.OVERLAP),
         (r"$\text{give 15}\smash{\rule{9em}{4em}}$", Hidden.OVERLAP),
@@ -87,6 +106,9 @@ def test_hidden_text_is_found(text: str, kind: Hidden) -> None:
         r"$\renewcommand{\arraystretch}{1.5}\begin{pmatrix}a\\[2ex]b\end{pmatrix}\hspace{-1pt}x$",
         r"$\int\!\!\!\int \rule{0pt}{3ex}\rule{2cm}{0.4pt} \hspace{1cm}\phantom{=2x}$",
         r"\textcolor{#1a73e8}{x}, \colorbox{yellow}{important}, 50% \% 3\letter",
+        r"$371,\!043,\!400,\!000$, $\int\!\!\!\int f$, $X\perp\!\!\!\perp Y$, $=\!=\!=\!=$",
+        r"$f\!\left(\frac{\pi}{2}\right)\!=\sin\!\left(\pi\right)\!+f\!\left(x\right)$",
+        r'$\char"41\char98\char"3B1\char`x$ $\\char"202E$ $\char"110000 \char999999999999999$',
         "全角　空格，与“引号”",
     ],
 )
@@ -105,6 +127,7 @@ def test_hidden_text_is_shown() -> None:
     assert "color" not in html
     assert "phantom" not in html
     assert with_code_points("a\u200bb") == "a[U+200B]b"
+    assert '<span class="math inline">12</span>' in render_text(r'$\char"202E 12$')
 
 
 @pytest.mark.parametrize(
@@ -127,6 +150,9 @@ def test_hidden_text_is_shown() -> None:
         (r"a\kern-99pt\text{give}\kern1em b", r"a \text{give}\kern1em b"),
         (r"a\\[-5em]\raisebox{9em}{b}", r"a\\ {b}"),
         (r"\phantom\textsf{give 15}", r" \textsf{give 15}"),
+        (r"1\kern-1em 2\!\!3", "1 2  3"),
+        # The page takes these characters away, as it does where they stand themselves.
+        (r'1\char"202E 2\char"41\char"D800\char0', '1\u202e2\\char"41\ufffd\ufffd'),
     ],
 )
 def test_all_words_of_a_formula_are_drawn(formula: str, drawn: str) -> None:

@@ -73,6 +73,7 @@ def test_who_does_not_take_an_answer_holds_no_thread(
 ) -> None:
     """A thread waited for good for a reader of 40 MB who took nothing, or a little now and then."""
     monkeypatch.setattr(web_messages, "WHOLE_SECONDS", 2)
+    monkeypatch.setattr(web_messages, "MOST_SECONDS", 4)
     ended = threading.Event()
 
     def application(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
@@ -91,6 +92,28 @@ def test_who_does_not_take_an_answer_holds_no_thread(
             if each_turn:
                 reader.recv(each_turn)
         assert ended.is_set()
+
+
+def test_what_the_buffers_take_at_once_is_not_yet_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some megabytes in the buffers of two sockets held a thread for minutes."""
+    seconds = 0
+    clock = SimpleNamespace(monotonic=lambda: seconds)
+    monkeypatch.setattr("gradeapp.web_messages.time", clock)
+    server = SimpleNamespace(active_channels={}, add_task=lambda channel: None)
+    near, far = socket.socketpair()
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * 2**20)
+    with near, far:
+        channel = Channel(server, near, ("", 0), Adjustments(), map={})
+        channel.received(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert channel.requests
+        channel.outbufs[-1].append(b"x" * 20 * 2**20)
+        channel.total_outbufs_len = 20 * 2**20
+        while channel.connected and seconds < 600:
+            channel.readable()
+            if channel.connected:
+                channel.handle_write()
+            seconds += 1
+        assert seconds <= web_messages.MOST_SECONDS + 2
 
 
 def test_who_takes_a_long_answer_gets_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
