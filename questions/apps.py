@@ -13,7 +13,7 @@ ITEMS = {
     **{
         f"questions:{name}": counted.Shown("question", "public_id")
         for name in (
-            *("question", "labels", "labelling-item", "labelling-resolve", "rates"),
+            *("question", "report", "labels", "labelling-item", "labelling-resolve", "rates"),
             *("rubrics", "rubric-new", "rubric-export"),
         )
     },

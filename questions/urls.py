@@ -20,6 +20,7 @@ urlpatterns = [
     path("", bank.question_page_list, name="list"),
     path("<uuid:public_id>/", question.question_page, name="question"),
     path("<uuid:public_id>/labels/", question.save_labels, name="labels"),
+    path("<uuid:public_id>/problems/", question.report, name="report"),
     path("images/<uuid:public_id>/", bank.question_image, name="image"),
     path("labelling/", labelling.overview, name="labelling"),
     path("labelling/next/", labelling.next_item, name="labelling-next"),

@@ -195,7 +195,7 @@ class ImportStopAPI(APIView):
 
     @extend_schema(request=None, responses=ImportDetailSerializer)
     def post(self, request: Request, pk: int) -> Answer:
-        """It ends after the file that is being read; no file is halved."""
+        """It ends within the file that is being read, which stays as it was; no file is halved."""
         import_jobs.stop_import(get_import(pk), acting_user=request.user)
         return import_response(pk)
 

@@ -62,7 +62,7 @@ class LabelRowSerializer(LabelSerializer):
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    """Labels to set; a label that is not named stays, an empty one is taken away."""
+    """Labels to set; a label that is not named stays, an empty one ("" or null) is taken away."""
 
     ability_branch = serializers.ChoiceField(
         choices=AbilityBranch.choices(), required=False, allow_blank=True
@@ -70,6 +70,14 @@ class ChangeSerializer(serializers.Serializer[Any]):
     knowledge = serializers.CharField(required=False, allow_blank=True, max_length=80)
     difficulty = api_fields.IntegerField(min_value=1, max_value=5, required=False, allow_null=True)
     modal = serializers.ChoiceField(choices=Modal.choices(), required=False, allow_blank=True)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Read "" and null alike, whatever is the empty value of the label."""
+        if isinstance(data, dict):
+            empty = {"ability_branch": "", "knowledge": "", "difficulty": None, "modal": ""}
+            taken = {name: one for name, one in empty.items() if data.get(name, 0) in ("", None)}
+            data = {**data, **taken}
+        return super().to_internal_value(data)
 
 
 class SetLabelsSerializer(ChangeSerializer):

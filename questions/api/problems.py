@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django_filters.rest_framework import DjangoFilterBackend
@@ -15,12 +16,16 @@ from rest_framework.views import APIView
 from gradeapp import api_fields
 from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
-from questions.api.common import MAY, validated_body
+from questions.api.common import MAY, get_question, validated_body
 from questions.forms.problems import ProblemFilter
-from questions.models import ItemDecision, ItemProblem
+from questions.models import ItemDecision, ItemProblem, Question
 from questions.rules.vocabulary import Decision
 from questions.selectors.gate import problem_list, problem_whole, shown_problems
 from questions.services.decisions import Repair, decide
+from questions.services.reported import report_problem
+
+# Options, or texts of a key, of one item
+MOST_TEXTS = 500
 
 
 class DecisionSerializer(serializers.ModelSerializer[ItemDecision]):
@@ -61,8 +66,12 @@ class ProblemSerializer(serializers.ModelSerializer[ItemProblem]):
 class RepairSerializer(serializers.Serializer[Any]):
     """The item as it should be; what is not named stays."""
 
-    answer_key = serializers.ListField(child=serializers.CharField(), required=False)
-    options = serializers.ListField(child=serializers.CharField(), required=False)
+    answer_key = api_fields.ListField(
+        child=serializers.CharField(), max_length=MOST_TEXTS, required=False
+    )
+    options = api_fields.ListField(
+        child=serializers.CharField(), max_length=MOST_TEXTS, required=False
+    )
     passage = serializers.CharField(required=False, allow_blank=True)
     stem = serializers.CharField(required=False)
     reference_answer = serializers.CharField(required=False, allow_blank=True)
@@ -80,6 +89,14 @@ class DecideSerializer(serializers.Serializer[Any]):
     repair = RepairSerializer(required=False)
     seen = api_fields.IntegerField(required=False)
     seen_decision = api_fields.IntegerField(required=False, min_value=0)
+
+
+class ProblemReportSerializer(serializers.Serializer[Any]):
+    """What is wrong with a question; ``seen`` is the number of the revision that you looked at."""
+
+    words = serializers.CharField(max_length=200)
+    quarantines = serializers.BooleanField(default=True)
+    seen = api_fields.IntegerField(required=False)
 
 
 class ProblemListAPI(DeclaredFilters, generics.ListAPIView[ItemProblem]):
@@ -112,17 +129,32 @@ class DecideAPI(APIView):
             form["reason"],
             acting_user=request.user,
             repair=repair_of(request, form.get("repair")),
-            seen=revision_seen(problem, form.get("seen")),
+            seen=revision_seen(problem.question, form.get("seen")),
             seen_decision=form.get("seen_decision"),
         )
         return Answer(DecisionSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
-def revision_seen(problem: ItemProblem, number: int | None) -> int | None:
+class ProblemReportAPI(APIView):
+    """Report a problem of a question."""
+
+    capability = {"POST": MAY["POST"]}
+
+    @extend_schema(request=ProblemReportSerializer, responses={201: ProblemSerializer})
+    def post(self, request: Request, public_id: UUID) -> Answer:
+        """Keep what is wrong; the problem waits for a decision, and the item's status follows."""
+        question = get_question(public_id)
+        form = validated_body(ProblemReportSerializer, request)
+        seen = revision_seen(question, form.pop("seen", None))
+        problem = report_problem(question, **form, acting_user=request.user, seen=seen)
+        return Answer(ProblemSerializer(problem).data, status=status.HTTP_201_CREATED)
+
+
+def revision_seen(question: Question, number: int | None) -> int | None:
     """The key of the revision with this number; refuses one that the item does not have."""
     if number is None:
         return None
-    revision = problem.question.revisions.filter(number=number).first()
+    revision = question.revisions.filter(number=number).first()
     if revision is None:
         raise BadInput(_("The question has no such revision."))
     return revision.pk

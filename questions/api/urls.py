@@ -12,6 +12,7 @@ urlpatterns = [
     path(f"{one}labels/", labels.LabelsAPI.as_view(), name="api-labels"),
     path(f"{one}opinions/", labels.OpinionsAPI.as_view(), name="api-opinions"),
     path(f"{one}human-rates/", human_rates.HumanRatesAPI.as_view(), name="api-human-rates"),
+    path(f"{one}problems/", problems.ProblemReportAPI.as_view(), name="api-problem-report"),
     path(f"{one}rubrics/", rubrics.RubricsAPI.as_view(), name="api-rubrics"),
     path("knowledge/", questions.KnowledgeAPI.as_view(), name="api-knowledge"),
     path("labels/agreement/", labels.AgreementAPI.as_view(), name="api-label-agreement"),

@@ -117,6 +117,22 @@ def _with_line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+class ReportForm(forms.Form):
+    """What a person says is wrong with a question."""
+
+    words = forms.CharField(
+        max_length=200,
+        label=_("What is wrong"),
+        widget=forms.Textarea({"rows": 2}),
+    )
+    quarantines = forms.BooleanField(
+        required=False,
+        initial=True,
+        label=_("Leave the question out of scoring until it is decided"),
+    )
+    seen = number_fields.IntegerField(widget=forms.HiddenInput)
+
+
 class DecisionForm(forms.Form):
     """A decision with its reason, and the item's contents for a repair."""
 

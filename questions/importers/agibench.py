@@ -24,6 +24,7 @@ from questions.importers.records import (
     SourceFile,
 )
 from questions.importers.source_files import (
+    files_in,
     leads_out,
     refused,
     text_of,
@@ -54,13 +55,18 @@ _KNOWLEDGE = {
 }
 
 
+def question_file(folder: Path) -> Path | None:
+    """The one file that is read of the benchmark's *folder*, its name in any case."""
+    return next((file for file in files_in(folder, ".json") if file.name.lower() == FILE), None)
+
+
 def read_agibench(path: Path) -> Iterator[SourceFile]:
     """The one file at *path* (the benchmark's folder, or the file itself).
 
     Nothing is raised for bad input: what is broken comes as a fatal problem.
     """
-    file = path / FILE if path.is_dir() else path
-    if path.is_dir() and not file.exists():
+    file = question_file(path) if path.is_dir() else path
+    if file is None:
         yield refused(path.name, None, "no_files", f"The folder holds no {FILE}.")
         return
     if leads_out(path, file):
@@ -190,7 +196,10 @@ def _rate(item: dict[str, Any]) -> Decimal:
     text = text_of(item, "Accuracy").strip()
     match = _PER_CENT.fullmatch(text)
     if match is None or Decimal(match[1]) > 100:
-        raise JsonRefusal("bad_value", f"'Accuracy' is {text[:60]!r}, not a per cent up to 100%.")
+        raise JsonRefusal(
+            "bad_value",
+            f"'Accuracy' is {text[:60]!r}, not a per cent up to 100% with at most 2 decimals.",
+        )
     return (Decimal(match[1]) / 100).quantize(Decimal("0.0001"))
 
 

@@ -25,13 +25,32 @@ from questions.importers.records import (
     SourceFile,
     TaskRecord,
 )
-from questions.importers.source_files import leads_out, refused, refused_links, unreadable
+from questions.importers.source_files import (
+    files_in,
+    leads_out,
+    refused,
+    refused_links,
+    unreadable,
+)
 from questions.rules.vocabulary import RateKind, Subject
 
 DATASET = "agieval"
 FOLDERS = (".", "v1", "data/v1", "v1_1", "data/v1_1")
 MAX_PROBLEMS = 100
 MAX_SOURCE = 80
+
+
+def files_of_folder(path: Path) -> tuple[list[Path], list[Path]]:
+    """What is read of the benchmark's folder *path*: files of tasks, and the table of examples.
+
+    They come from the first of FOLDERS with any; the table lies there, beside it or in ``data``.
+    """
+    folder = next((path / name for name in FOLDERS if files_in(path / name, ".jsonl")), None)
+    if folder is None:
+        return [], []
+    tables = (file for place in (path, path / "data", folder) for file in files_in(place, ".csv"))
+    examples = [file for file in tables if file.name.lower() == EXAMPLES_FILE]
+    return files_in(folder, ".jsonl"), examples[:1]
 
 
 def read_agieval(path: Path) -> Iterator[SourceFile]:
@@ -43,12 +62,10 @@ def read_agieval(path: Path) -> Iterator[SourceFile]:
     if not path.is_dir():
         yield _source_file(path, ())
         return
-    folder = next((path / name for name in FOLDERS if any((path / name).glob("*.jsonl"))), None)
-    if folder is None:
+    files, prompts = files_of_folder(path)
+    if not files:
         yield refused(path.name, None, "no_files", "The folder holds no .jsonl file.")
         return
-    files = sorted(folder.glob("*.jsonl"))
-    prompts = [found for found in _example_places(path, folder) if found.is_file()][:1]
     yield from refused_links(path, [*files, *prompts])
     examples: dict[str, tuple[FewShotRecord, ...]] = {}
     for file in prompts:
@@ -58,10 +75,6 @@ def read_agieval(path: Path) -> Iterator[SourceFile]:
     for file in files:
         if not leads_out(path, file):
             yield _source_file(file, examples.get(file.stem, ()))
-
-
-def _example_places(path: Path, folder: Path) -> list[Path]:
-    return [place / EXAMPLES_FILE for place in (path, path / "data", folder)]
 
 
 def _source_file(file: Path, examples: tuple[FewShotRecord, ...]) -> SourceFile:

@@ -40,14 +40,19 @@ TAIL = 20
 _FIFTH = re.compile(r"^\s*D\s*[.．、].*^\s*E\s*[.．、]", re.DOTALL | re.MULTILINE)
 
 
+def question_files(path: Path) -> list[Path]:
+    """The files that are read at *path*: where there is a folder ``Data``, those of it alone."""
+    data = path / "Data"
+    return json_files(data if data.is_dir() else path)
+
+
 def read_gaokao_bench(path: Path) -> Iterator[SourceFile]:
     """Each question file at *path*: the benchmark's folder, its ``Data`` folder, or one file.
 
     Nothing is raised for bad input: what is broken comes as a fatal problem of
     its file, what is not a question file as a problem that is not fatal.
     """
-    data = path / "Data"
-    files = json_files(data if data.is_dir() else path)
+    files = question_files(path)
     if not files:
         text = "The folder holds no .json file."
         yield SourceFile(path.name, (), (Problem(path.name, None, "no_files", text, fatal=True),))
@@ -56,7 +61,9 @@ def read_gaokao_bench(path: Path) -> Iterator[SourceFile]:
     for file in files:
         if leads_out(path, file):
             continue
-        yield _source_file(read_gaokao_file(file), first_files)
+        # Two folders may have files of one name.
+        name = file.relative_to(path).as_posix() if path.is_dir() else ""
+        yield _source_file(read_gaokao_file(file, name=name), first_files)
 
 
 def _source_file(file: GaokaoFile | Problem, first_files: dict[str, str]) -> SourceFile:
@@ -183,8 +190,10 @@ def _keys(item: dict[str, Any]) -> tuple[str, ...]:
 
 def _score(item: dict[str, Any]) -> Decimal:
     score = normalized(number_of(item.get("score"), "score"))
-    if not 0 < score <= MAX_MARKS or score != round(score, 2):
+    if not 0 < score <= MAX_MARKS:
         raise JsonRefusal("bad_value", f"A score is over 0 and at most {MAX_MARKS}, not {score}.")
+    if score != round(score, 2):
+        raise JsonRefusal("bad_value", "'score' has more than 2 decimals.")
     return score
 
 

@@ -51,29 +51,31 @@ class GaokaoFile:
 
 def json_files(path: Path) -> list[Path]:
     """The JSON files at *path* (one file, or a folder with its subfolders), in one fixed order."""
-    return files_below(path, "*.json") if path.is_dir() else [path]
+    return files_below(path, ".json") if path.is_dir() else [path]
 
 
-def read_gaokao_file(file: Path, *, lists: bool = False) -> GaokaoFile | Problem:
+def read_gaokao_file(file: Path, *, name: str = "", lists: bool = False) -> GaokaoFile | Problem:
     """*file*, or the one problem that refuses it (fatal) or says what else it is (not fatal).
 
-    With *lists* also a file that is a list of items, as the first release has answers.
+    *name* is what problems call it, without one its file name. With *lists* also a file that is a
+    list of items, as the first release has answers.
     """
+    name = name or file.name
     try:
         with file.open("rb") as stream:
             document = _document(stream, file) if lists else read_document(stream)
     except JsonRefusal as refusal:
-        return Problem(file.name, refusal.row, refusal.code, refusal.text, fatal=True)
+        return Problem(name, refusal.row, refusal.code, refusal.text, fatal=True)
     except OSError as error:
         text = f"The file cannot be read: {error.strerror or 'unknown reason'}."
-        return Problem(file.name, None, "unreadable", text, fatal=True)
+        return Problem(name, None, "unreadable", text, fatal=True)
     keyword = document.get("keyword", document.get("keywords"))
     items = document.get("example")
     if lists and keyword == "" and items is not None:
-        return Problem(file.name, None, "no_task", NO_TASK)
+        return Problem(name, None, "no_task", NO_TASK)
     if keyword is None or items is None:
-        return Problem(file.name, None, *_something_else(document))
-    return _file(file.name, keyword, items, document)
+        return Problem(name, None, *_something_else(document))
+    return _file(name, keyword, items, document)
 
 
 def _document(stream: BinaryIO, file: Path) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from typing import IO
 from PIL import Image, ImageCms, ImageOps
 
 from gradeapp.common.isolated import Bounds, Exceeded, isolated
+from gradeapp.common.waypoints import waypoint
 from questions.importers.jsonl_images import HEAD_BYTES, MAX_IMAGE_BYTES, image_kind
 
 MOST_PIXELS = 40_000_000
@@ -42,6 +43,7 @@ def written_anew(sources: Sequence[Path], folder: Path) -> Iterator[tuple[Path, 
     processes; where one fails, its neighbours are decoded one by one.
     """
     for start in range(0, len(sources), AT_A_TIME):
+        waypoint()
         several = list(sources[start : start + AT_A_TIME])
         targets = [folder / f"{start + place}" for place in range(len(several))]
         try:
@@ -52,6 +54,7 @@ def written_anew(sources: Sequence[Path], folder: Path) -> Iterator[tuple[Path, 
 
 
 def _alone(source: Path, target: Path) -> str:
+    waypoint()
     try:
         return _in_child([source], [target])[0]
     except Exceeded:

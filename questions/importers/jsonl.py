@@ -21,7 +21,7 @@ from questions.importers.exam_format import (
 )
 from questions.importers.jsonl_images import image_problem, images_beside, referenced_images
 from questions.importers.records import Problem, QuestionRecord, SourceFile, TaskRecord
-from questions.importers.source_files import leads_out, refused, refused_links, unreadable
+from questions.importers.source_files import files_in, leads_out, refused, refused_links, unreadable
 from questions.rules.json_schema import json_text
 
 MAX_PROBLEMS = 100
@@ -33,7 +33,7 @@ def read_jsonl(path: Path) -> Iterator[SourceFile]:
     Nothing is raised for bad input: a missing path, an empty folder and a broken
     line come as fatal problems. A question met twice refuses the later file.
     """
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    files = files_in(path, ".jsonl") if path.is_dir() else [path]
     if not files:
         yield refused(path.name, None, "no_files", "The folder holds no .jsonl file.")
     reader = _Reader(images_beside(path))

@@ -10,10 +10,19 @@ from gradeapp.common.strict_json import JsonRefusal
 from questions.importers.records import Problem, SourceFile
 
 
-def files_below(folder: Path, pattern: str) -> list[Path]:
-    """The files of *folder* and its subfolders that fit *pattern*, in one fixed order."""
-    found = (file for file in folder.rglob(pattern) if not file.name.startswith("."))
-    return sorted(found, key=lambda file: file.parts)
+def files_in(folder: Path, suffix: str) -> list[Path]:
+    """The files of *folder* with *suffix* in any case, in one fixed order."""
+    return sorted(file for file in folder.glob("*") if _has_suffix(file, suffix))
+
+
+def files_below(folder: Path, suffix: str) -> list[Path]:
+    """Those of *folder* and its subfolders; no hidden ones."""
+    found = (file for file in folder.rglob("*") if _has_suffix(file, suffix))
+    return sorted(file for file in found if not file.name.startswith("."))
+
+
+def _has_suffix(file: Path, suffix: str) -> bool:
+    return file.suffix.lower() == suffix and not file.is_dir()
 
 
 def leads_out(folder: Path, file: Path) -> bool:

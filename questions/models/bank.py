@@ -171,6 +171,12 @@ class QuestionRevision(models.Model):
         return max(len(self.answer_key), 1)
 
     @property
+    def original_key(self) -> list[str]:
+        """The key that the source gives, which a repair does not change."""
+        key: list[str] = self.answer_key if self.published_key is None else self.published_key
+        return key
+
+    @property
     def decimal_sub_marks(self) -> tuple[Decimal, ...]:
         """Full marks per sub-answer in points."""
         return tuple(Decimal(mark) for mark in self.sub_marks)

@@ -20,7 +20,10 @@ _MARKER = re.compile(
     r"\s{0,2}[.．、:：)）])"
 )
 # A plain letter with a gap, as in "A 3   B 4": only where a line or a column begins.
-_BARE_MARKER = re.compile(r"(?:^|\n|[ \t\u3000]{2,})[ \t\u3000]*()([A-Z])[ \t\u3000]+(?=\S)")
+# A run of blanks is read once, from its beginning: tried from each blank, it took cubic time.
+_BARE_MARKER = re.compile(
+    r"(?:(?:^|\n)[ \t\u3000]*+|(?<![ \t\u3000])[ \t\u3000]{2,}+)()([A-Z])[ \t\u3000]++(?=\S)"
+)
 # The next sub-question begins after the last option of the one before: "36. " or "2．".
 _NEXT_NUMBER = re.compile(r"\s[(（]?\d{1,3}\s{0,2}(?:[.．、](?!\d)|[)）])|\s\d{1,3}\s*$")
 

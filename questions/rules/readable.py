@@ -58,7 +58,7 @@ _FORMULA_OR_TAG = re.compile(
 )
 _ENVIRONMENT = re.compile(
     r"\\(?:begin|end)\s*\{[a-z*]{1,20}\}(?:\{[lcr|\s]{1,40}\})?|\\(?:left|right)\s*\."
-    r"|\\multirow\s*\{[^{}]{0,20}\}\s*\{\*\}"
+    r"|\\multirow\s*\{[^{}]{0,20}\}\s*\{\*\}|\\hline"  # in sources glued to a word
 )
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]{0,200})\}\s*\{([^{}]{0,200})\}")
 _ROOT = re.compile(r"\\sqrt\s*\{([^{}]{0,200})\}")
@@ -68,7 +68,9 @@ _SHAPES = re.compile(rf"\\(?:{_STYLES}|[dt]?frac|sqrt)\s?")
 _COMMAND = re.compile(r"\\([a-zA-Z]+) ?")
 _LEFT = re.compile(r"\\[a-zA-Z]+")
 _RAISED = re.compile(r"([_^])(?:\{\s*([^{}]{1,12}?)\s*\}|([0-9A-Za-z°′+-]))")
-_APART = re.compile(r"\\\\|\\[,;:! ]")
+# The end of a row; what stands behind it is no command.
+_ROW_END = re.compile(r"\\\\")
+_APART = re.compile(r"\\[,;:! ]")
 _RULE = re.compile(r"\|[\s|:-]*\|")
 _MARKUP = str.maketrans("", "", "${}\\")
 _BLANKS = re.compile(r"_{2,}")
@@ -105,7 +107,7 @@ def _without_tags(text: str) -> str:
 
 def _formulas(text: str) -> str:
     """Signs for commands; then styles, powers, roots and fractions from the inside out."""
-    text = _COMMAND.sub(_sign, _ENVIRONMENT.sub(" ", text))
+    text = _COMMAND.sub(_sign, _ENVIRONMENT.sub(" ", _ROW_END.sub(" ", text)))
     for _ in range(4):
         inner = _RAISED.sub(_raised, _STYLE.sub(r"\1", text))
         inner = _ROOT.sub(lambda found: "√" + _grouped(found[1]), inner)

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from gradeapp.common.csv_text import CsvFault, decoded, delimiter_of
 from gradeapp.common.plain_number import decimal_of, plain
 from gradeapp.common.storable import storable
 from gradeapp.common.strict_json import JsonRefusal, cleaned, read_document
@@ -81,7 +82,7 @@ class FileFault(StrEnum):
 
     TOO_LARGE = "too_large"  # most (MB)
     TOO_LONG = "too_long"  # most (rows)
-    NOT_UTF8 = "not_utf8"
+    NOT_TEXT = "not_text"
     NOT_CSV = "not_csv"
     NO_RUBRIC = "no_rubric"
     UNKNOWN_COLUMN = "unknown_column"  # name
@@ -128,7 +129,8 @@ def read_csv(content: bytes) -> list[RubricFor]:
     ``choose`` and ``group_text`` may be missing. Rows of one group must agree.
     Raises FileRefusal at the first thing that is wrong.
     """
-    reader = csv.reader(io.StringIO(_decoded(content), newline=""), strict=True)
+    text = _text_of(content)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True)
     items: dict[tuple[str, str, str], _Item] = {}
     header: list[str] = []
     number = 0
@@ -246,13 +248,16 @@ def _cells(one: RubricFor, point: ScoringPoint) -> Sequence[str]:
     )
 
 
-def _decoded(content: bytes) -> str:
+def _text_of(content: bytes) -> str:
     if len(content) > MAX_FILE_BYTES:
         raise FileRefusal(FileFault.TOO_LARGE, most=MAX_FILE_BYTES // 2**20)
     try:
         return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FileRefusal(FileFault.NOT_UTF8) from None
+    except UnicodeDecodeError:  # as a spreadsheet saves it
+        try:
+            return decoded(content)
+        except CsvFault:
+            raise FileRefusal(FileFault.NOT_TEXT) from None
 
 
 def _header(cells: Sequence[str]) -> list[str]:

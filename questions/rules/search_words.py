@@ -43,8 +43,17 @@ def search_text(parts: Sequence[str]) -> str:
 
 def search_words(query: str) -> list[str]:
     """The folded words of *query*, each once, at most ``MAX_WORDS``; formulas are read as text."""
+    return _words(query)[:MAX_WORDS]
+
+
+def searchable(query: str) -> bool:
+    """Whether *query* can be looked for as a whole: not too long, and more than markup."""
+    return len(query) <= MAX_LENGTH and 0 < len(_words(query)) <= MAX_WORDS
+
+
+def _words(query: str) -> list[str]:
     plain = fold(readable(query[:MAX_LENGTH].replace("\x00", " ")))
-    return list(dict.fromkeys(plain.split()))[:MAX_WORDS]
+    return list(dict.fromkeys(plain.split()))
 
 
 Piece = tuple[str, bool]

@@ -149,6 +149,7 @@ class ProblemCode(Named):
     CONFLICTING_KEY = "conflicting_key", "Same question with different answer keys", "同题答案冲突"
     RUBRIC_SUM = "rubric_sum", "Rubric and full marks differ", "采分点与满分不符"
     GOLD_UNREAD = "gold_unread", "Answer key does not score as correct", "参考答案自身未判为正确"
+    REPORTED = "reported", "Reported by a person", "人工报告"
 
 
 class Decision(Named):

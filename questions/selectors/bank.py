@@ -32,7 +32,7 @@ from questions.models import (
     SavedView,
     SearchText,
 )
-from questions.rules.search_words import Piece, search_words, snippet
+from questions.rules.search_words import Piece, search_words, searchable, snippet
 from questions.rules.vocabulary import RateKind
 from questions.selectors.gate import live_problem
 
@@ -188,10 +188,15 @@ def searchable_parts(revision: QuestionRevision) -> list[str]:
 
 
 def holding_words(rows: QuerySet[Question], query: str) -> QuerySet[Question]:
-    """Those of *rows* whose current revision holds every word of *query*."""
-    words = search_words(query)
-    if not words:
+    """Those of *rows* whose current revision holds every word of *query*.
+
+    None where not all of it can be looked for: with a part of it, more would be found.
+    """
+    if not query.strip():
         return rows
+    if not searchable(query):
+        return rows.none()
+    words = search_words(query)
     # The texts are read in one go; joined to each item they would be looked up one by one.
     texts = SearchText.objects.all()
     for word in words:

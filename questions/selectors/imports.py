@@ -59,7 +59,12 @@ def import_problems(batch: ImportBatch) -> QuerySet[ImportProblem]:
 
 def seems_shifted(batch: ImportBatch) -> bool:
     """Whether questions would get the texts of others: a person has to allow that."""
-    return ImportProblem.objects.filter(batch=batch, code="shifted", fatal=False).exists()
+    return ImportProblem.objects.filter(batch=batch, code="shifted").exists()
+
+
+def refused_as_shifted(batch: ImportBatch) -> bool:
+    """Whether the import refused a file that came to be shifted after the check."""
+    return ImportProblem.objects.filter(batch=batch, code="shifted", fatal=True).exists()
 
 
 def totals(batch: ImportBatch) -> ImportTotals:

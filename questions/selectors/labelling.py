@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, QuerySet
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.names import names_apart
 from gradeapp.accounts.roles import Role
 from questions.models import Knowledge, LabelRevision, Question
 from questions.rules.four_tuple import PAPER_COUNTS
@@ -107,10 +108,9 @@ def by_whom() -> list[Share]:
     labels = dict(
         current.order_by().values_list("author").annotate(n=Count("pk")).values_list("author", "n")
     )
-    names = User.objects.in_bulk(opinions.keys() | labels.keys())
-    shares = [
-        Share(str(user), opinions.get(key, 0), labels.get(key, 0)) for key, user in names.items()
-    ]
+    people = User.objects.in_bulk(opinions.keys() | labels.keys())
+    names = names_apart(people.values())
+    shares = [Share(name, opinions.get(key, 0), labels.get(key, 0)) for key, name in names.items()]
     return sorted(shares, key=lambda share: (-share.opinions, -share.labels, share.name))
 
 

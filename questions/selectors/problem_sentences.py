@@ -39,6 +39,7 @@ PATTERNS = (
     _("The file does not say which model answered; name it with --model."),
     _("The file does not name the judge in %(key)s."),
     _("Nothing is known of files called %(name)s; it was passed over."),
+    _("This source does not read files of this kind or in this folder; it was passed over."),
     _("AGIEval has no task called %(name)s; the file was passed over."),
     _("AGIEval has no such task."),
     _("The keyword is not a text."),
@@ -114,7 +115,7 @@ PATTERNS = (
     _("%(key)s must be small letters, digits and single hyphens."),
     _("%(key)s is %(value)s; it must be one of: %(known)s."),
     _("%(key)s is %(value)s; it must be capital letters."),
-    _("%(key)s is %(value)s, not a per cent up to 100%%."),
+    _("%(key)s is %(value)s, not a per cent up to 100%% with at most 2 decimals."),
     _("%(key)s is %(value)s, none of the three."),
     _("%(key)s must lie between %(low)s and %(high)s."),
     _("%(key)s must hold %(low)s to %(high)s options."),
@@ -160,11 +161,15 @@ PATTERNS = (
     _(
         "%(n)s of %(of)s changed questions of %(task)s get the text of another question, %(id)s "
         "that of %(other)s: the file seems shifted. "
-        "It is imported only if that is allowed (--allow-shifted)."
+        "It is imported only if shifted files are allowed."
     ),
     _(
         "Questions of %(task)s that the bank has and the file lacks: %(n)s (%(names)s). "
         "They stay as they are."
+    ),
+    _(
+        "What a person corrected in question %(id)s of %(task)s counts no more, "
+        "as the source counts: %(fields)s."
     ),
     _("The accepted rubric of question %(id)s of %(task)s was written for another text or key."),
     _("%(key)s of question %(id)s is over %(n)s long."),

@@ -19,7 +19,12 @@ from questions.services.import_order import MovedTexts, find_moved_texts
 from questions.services.imported_rubrics import store_rubrics
 from questions.services.part_moves import follow_part_moves
 from questions.services.published_labels import store_labels_and_rates
-from questions.services.revisions import keep_repairs, make_searchable, present_repairs
+from questions.services.revisions import (
+    keep_repairs,
+    make_searchable,
+    present_repairs,
+    repairs_lost,
+)
 
 # Name, licence and source of what is known; another dataset is called by its slug.
 PUBLISHED_DATASETS = {
@@ -54,13 +59,15 @@ class Known:
 class ChangedItem:
     """An item that its source changed, and the fields in which it did.
 
-    ``rubric_stays`` says that the accepted rubric was written for its text or key from before.
+    ``rubric_stays`` says that the accepted rubric was written for its text or key from before;
+    ``repairs_lost`` are the fields whose repair counts no more.
     """
 
     task: str
     external_id: str
     fields: tuple[str, ...]
     rubric_stays: bool = False
+    repairs_lost: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -145,9 +152,13 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
     revisions |= keep_repairs(repairs, revisions)
     for question, more in store_labels_and_rates(fresh, old, revised=revisions).items():
         fields[question] = (*fields.get(question, ()), *more)
+    lost = repairs_lost(repairs, revisions)
     kept = set(Question.objects.filter(rubric__in=rubrics).values_list("pk", flat=True))
     stored.changed += [
-        ChangedItem(task.slug, old[question].external_id, names, question in kept)
+        ChangedItem(
+            *(task.slug, old[question].external_id, names, question in kept),
+            lost.get(question, ()),
+        )
         for question, names in sorted(fields.items(), key=lambda pair: old[pair[0]].position)
     ]
     check_items([*fresh, *changed], revisions.values())

@@ -21,6 +21,7 @@ from gradeapp.audit.reads import record_export
 from gradeapp.audit.tags import Tag
 from gradeapp.common.csv_cells import BOM, cell
 from questions.importers.jsonl import write_jsonl, write_tasks
+from questions.importers.recognise import MANIFEST
 from questions.importers.records import QuestionRecord
 from questions.models import Asset, Dataset, Question
 from questions.selectors.bank import by_place
@@ -33,7 +34,6 @@ from questions.selectors.export_records import (
 )
 
 Manifest = dict[str, object]
-MANIFEST = "manifest.json"
 _UNSAFE = re.compile(r"[^\w.-]+")
 # One time for all, so that equal banks give equal files.
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)

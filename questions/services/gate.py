@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, OuterRef, Subquery
 
+from gradeapp.common.waypoints import waypoint
 from questions import models
 from questions.models import ItemProblem, Question, QuestionRevision, RubricGroup
 from questions.rules.gate import Detail, Finding, Item, find_problems
@@ -20,8 +21,8 @@ from questions.services.item_status import update_status
 __all__ = ["check_duplicates", "check_items", "keep_findings"]
 
 Found = dict[tuple[int, str], ItemProblem]
-# These findings are kept by ``keep_findings`` for whoever can look for them.
-FOUND_ELSEWHERE = (ProblemCode.GOLD_UNREAD,)
+# These are kept by ``keep_findings`` for whoever can look for them, and by who reports them.
+FOUND_ELSEWHERE = (ProblemCode.GOLD_UNREAD, ProblemCode.REPORTED)
 
 
 @transaction.atomic
@@ -42,10 +43,12 @@ def check_items(
         revisions = current.defer("extra").iterator()
     found: Found = {}
     for revision in revisions:
+        waypoint()
         item = _item(revision, sums.get(revision.question_id, {}))
         for finding in find_problems(item):
             found[revision.pk, finding.code] = _problem(revision, finding)
     _store(found, question_ids)
+    _move_reports(question_ids)
     return update_status(question_ids)
 
 
@@ -123,6 +126,14 @@ def _store(found: Found, question_ids: Sequence[int]) -> None:
     )
     gone = [pk for place, pk in rows.items() if place not in found]
     ItemProblem.objects.filter(pk__in=gone, decision=None).delete()
+
+
+def _move_reports(question_ids: Sequence[int]) -> None:
+    """What a person reported and nobody decided waits on, whatever else has changed the item."""
+    current = Question.objects.filter(pk=OuterRef("question")).values("current")
+    ItemProblem.objects.filter(
+        question__in=question_ids, code=ProblemCode.REPORTED, decision=None
+    ).exclude(revision=F("question__current")).update(revision=Subquery(current))
 
 
 def _rubric_sums(question_ids: Iterable[int]) -> dict[int, dict[int, Decimal]]:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.hidden_text import visible
 from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.common.submission_keys import made_once, submission_key
 from questions.models import HumanRate, LabelRevision, Question, Task
@@ -85,7 +86,7 @@ def correct_rate(rate: HumanRate, given: GivenRate, *, acting_user: User, reason
     The item's derived level follows. Raises BadInput for what ``add_rate`` refuses
     and without a reason, Conflict when *rate* was corrected already.
     """
-    if not reason.strip():
+    if not visible(reason):
         raise BadInput(_("Enter a reason for the correction."), code="no_reason")
     rate = HumanRate.objects.select_for_update(of=("self",)).get(pk=rate.pk)
     if HumanRate.objects.filter(corrects=rate).exists():

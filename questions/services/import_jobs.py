@@ -1,13 +1,13 @@
 """The life of an upload: checked in the background, imported when a person says so, stopped.
 
-A worker says after each file that it is alive. One that dies leaves whole files only,
+A worker says again and again that it is alive. One that dies leaves whole files only,
 because each file is one transaction; the import then waits for a person, who lets it
 go on: what was written already is the same and is not written again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,12 +24,13 @@ from gradeapp.audit.tags import Tag
 from gradeapp.common.background_work import services as background_work
 from gradeapp.common.background_work.models import GOES_ON, LIVE
 from gradeapp.common.background_work.services import Clock, Stopped, carry_out
+from gradeapp.common.background_work.sign_of_life import kept_alive
 from gradeapp.common.refusals import BadInput, Conflict
-from questions.importers.recognise import data_files, roots
+from questions.importers.recognise import data_files, passed_over, pictures, roots
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus as Is
-from questions.selectors.imports import seems_shifted
-from questions.services.import_log import UploadLog, written
+from questions.selectors.imports import refused_as_shifted, seems_shifted
+from questions.services.import_log import UploadLog, keep_passed_over, written
 from questions.services.imports import compare_uncompared, import_questions
 from questions.services.uploads import (
     KEPT_FOR,
@@ -79,7 +80,7 @@ def confirm_import(
 
 @transaction.atomic
 def stop_import(batch: ImportBatch, *, acting_user: User, clock: Clock = timezone.now) -> None:
-    """Stop after the file that is being written; at once where no worker has it yet."""
+    """Stop: the file that is being read is left as it was; at once where no worker has it yet."""
     if not background_work.stop(batch, clock()):
         raise Conflict(_("This import is not running."))
     record(Tag.IMPORT_STOPPED, batch, actor=acting_user)
@@ -130,15 +131,18 @@ def work_on_upload(
     """Check or import an upload of *kind*; False where it does not wait for a worker.
 
     *read_all* reads its files, for a check or for the import, and raises Stopped where it is
-    to end before; *counted* gives what was written in the end.
+    to end before; *counted* gives what was written in the end. An import that refused a file as
+    shifted waits for a person again, who may allow it.
     """
     batch = claim(batch_id, clock(), kind)
     if batch is None:
         return False
 
     def task() -> Is:
-        read_all(batch, clock)
-        return Is.CHECKED if batch.confirmed_at is None else Is.DONE
+        with kept_alive(batch, clock):
+            read_all(batch, clock)
+        waits = batch.confirmed_at is None or refused_as_shifted(batch)
+        return Is.CHECKED if waits else Is.DONE
 
     def counts() -> dict[str, Any]:
         return {"counts": counted(batch)} if batch.confirmed_at else {}
@@ -154,17 +158,22 @@ def claim(batch_id: int, now: datetime, kind: str = QUESTIONS.kind) -> ImportBat
     return background_work.claim(uploads, batch_id, now, files_done=0, bytes_done=0)
 
 
-def note_files(batch: ImportBatch, files: Sequence[Path]) -> None:
-    """Note how many *files* are read and how large they are, for the page."""
+def note_files(batch: ImportBatch, files: Sequence[Path], images: Iterable[Path] = ()) -> None:
+    """Note how many *files* are read and how large they are, for the page.
+
+    What lies in the upload and is neither among them nor among *images* is named as a problem.
+    """
     total = sum(file.stat().st_size for file in files)
     ImportBatch.objects.filter(pk=batch.pk).update(files_total=len(files), bytes_total=total)
+    keep_passed_over(batch, passed_over(folder_of(batch), (*files, *images)))
 
 
 def _read_all(batch: ImportBatch, clock: Clock) -> None:
     """Read every root of the upload; raises Stopped where it is to end before."""
-    folders = roots(folder_of(batch))
+    folders = roots(folder_of(batch), batch.reader)
     files = {folder: data_files(folder, batch.reader) for folder in folders}
-    note_files(batch, [file for found in files.values() for file in found])
+    images = [image for folder in folders for image in pictures(folder, batch.reader)]
+    note_files(batch, [file for found in files.values() for file in found], images)
     for folder, found in files.items():
         prefix = f"{folder.name}/" if len(folders) > 1 else ""
         _read_root(batch, folder, found, prefix, clock)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Protocol
 
 from django.db import transaction
@@ -14,6 +15,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.background_work.services import held
+from questions.importers.recognise import NOT_READ
 from questions.importers.records import Problem
 from questions.models import Dataset, ImportBatch, ImportProblem
 from questions.models.imports import ImportFile
@@ -141,7 +143,7 @@ class UploadLog(ImportLog):
             noted = held(self._upload).update(
                 heartbeat=self._clock(),
                 files_done=F("files_done") + 1,
-                bytes_done=F("bytes_done") + self._sizes.get(file.name, 0),
+                bytes_done=F("bytes_done") + self._sizes.get(Path(file.name).name, 0),
             )
         asked = ImportBatch.objects.values_list("stop_asked", flat=True).get(pk=self._upload.pk)
         self.stopped = asked or not noted
@@ -173,7 +175,8 @@ class UploadLog(ImportLog):
 
     def _keep_problems(self, file: ReadFile) -> None:
         name = self._named(file.name)
-        ImportProblem.objects.filter(batch=self._upload, file=name).delete()
+        earlier = ImportProblem.objects.filter(batch=self._upload, file=name)
+        earlier.exclude(code=NOT_READ).delete()  # It is of another file, in another folder.
         ImportProblem.objects.bulk_create(
             _problem_row(self._upload, name, problem) for problem in file.problems
         )
@@ -182,6 +185,14 @@ class UploadLog(ImportLog):
         # A reader that finds no file names its folder: people know what they uploaded.
         name = self._upload.source if name == self._upload.folder else name
         return (self._prefix + name)[-SOURCE_LENGTH:]
+
+
+def keep_passed_over(batch: ImportBatch, problems: Iterable[Problem]) -> None:
+    """Name, once, what lies in an upload and is not read."""
+    ImportProblem.objects.filter(batch=batch, code=NOT_READ).delete()
+    ImportProblem.objects.bulk_create(
+        _problem_row(batch, problem.file[-SOURCE_LENGTH:], problem) for problem in problems
+    )
 
 
 def written(batch: ImportBatch) -> dict[str, int]:

@@ -35,7 +35,7 @@ class MovedTexts:
             f"another question, {self.first} that of {self.other}: the file seems shifted."
         )
         if fatal:
-            text = f"{text} It is imported only if that is allowed (--allow-shifted)."
+            text = f"{text} It is imported only if shifted files are allowed."
         return Problem(file, None, "shifted", text, fatal=fatal)
 
 

@@ -218,6 +218,12 @@ def _with_changes(file: SourceFile, stored: Stored) -> SourceFile:
     for item in stored.changed:
         text = f"Question {item.external_id} of {item.task} differs in: {', '.join(item.fields)}."
         problems.append(Problem(file.name, None, "changed_item", text))
+        if item.repairs_lost:
+            text = (
+                f"What a person corrected in question {item.external_id} of {item.task} "
+                f"counts no more, as the source counts: {', '.join(item.repairs_lost)}."
+            )
+            problems.append(Problem(file.name, None, "repair_overtaken", text))
         if item.rubric_stays:
             text = (
                 f"The accepted rubric of question {item.external_id} of {item.task} "

@@ -9,6 +9,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
+from gradeapp.common.hidden_text import visible
 from gradeapp.common.refusals import BadInput
 from questions.models import Knowledge, LabelBatch, LabelRevision
 from questions.rules.four_tuple import BadLabel, FourTuple, Label, Value, read_change
@@ -39,7 +40,7 @@ def check_reason(reason: str) -> str:
             _("A reason can have at most %(most)d characters.") % {"most": LONGEST_REASON},
             code="reason_too_long",
         )
-    return reason.strip()
+    return visible(reason)
 
 
 def label_row(

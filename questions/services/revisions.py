@@ -140,6 +140,21 @@ def keep_repairs(
     return made
 
 
+def repairs_lost(
+    repairs: Iterable[tuple[QuestionRevision, QuestionRevision]],
+    now: Mapping[int, QuestionRevision],
+) -> dict[int, tuple[str, ...]]:
+    """By question: the fields that a person had repaired and whose value *now* is another."""
+    return {
+        repaired.question_id: tuple(
+            name
+            for name, value in content_of(repaired).items()
+            if value not in (getattr(before, name), getattr(now[repaired.question_id], name))
+        )
+        for repaired, before in repairs
+    }
+
+
 def make_searchable(revisions: Iterable[QuestionRevision]) -> None:
     """Let search find *revisions*; call it in the transaction that makes them."""
     SearchText.objects.bulk_create(_search_text(revision) for revision in revisions)

@@ -61,7 +61,7 @@ RUBRIC_SENTENCES: Mapping[RubricFault, Promise] = {
 FILE_SENTENCES: Mapping[FileFault, Promise] = {
     FileFault.TOO_LARGE: gettext_lazy("The file is larger than %(most)s MB."),
     FileFault.TOO_LONG: gettext_lazy("The file has more than %(most)s rows."),
-    FileFault.NOT_UTF8: gettext_lazy("The file is not UTF-8 text."),
+    FileFault.NOT_TEXT: gettext_lazy("The file is not text in UTF-8, UTF-16 or GB18030."),
     FileFault.NOT_CSV: gettext_lazy("Quotes or commas do not match here."),
     FileFault.NO_RUBRIC: gettext_lazy("The file contains no rubric."),
     FileFault.UNKNOWN_COLUMN: gettext_lazy("The column %(name)s is unknown or appears twice."),

@@ -6,6 +6,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from gradeapp.accounts.models import User
+from gradeapp.common.name_checks import check_name_is_plain
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.models import SavedView
 
@@ -17,7 +18,8 @@ MOST = 50
 def save_view(name: str, query: str, *, acting_user: User) -> SavedView:
     """Keep *query* (the address after ``?``) under *name*; the same name again is changed.
 
-    Raises BadInput without a name, for what is too long, and past ``MOST`` views.
+    Raises BadInput without a name, for one that can pass for another, for what is too long,
+    and past ``MOST`` views.
     """
     name = _named(name)
     if len(query) > LONGEST_QUERY:
@@ -69,4 +71,5 @@ def _named(name: str) -> str:
         raise BadInput(
             _("The name of a view can have at most %(most)s characters.") % {"most": LONGEST_NAME}
         )
+    check_name_is_plain(name)
     return name

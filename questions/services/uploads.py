@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -32,7 +32,7 @@ from questions.importers.archive import (
     plain_path,
     unpack_isolated,
 )
-from questions.importers.recognise import FILE_NAMES, data_files, recognised, roots, source_root
+from questions.importers.recognise import FILE_NAMES, recognised, source_root
 from questions.models import ImportBatch
 from questions.rules.vocabulary import ImportStatus
 from questions.services.import_log import SOURCE_LENGTH
@@ -102,24 +102,19 @@ def folder_of(batch: ImportBatch) -> Path:
 class UploadKind:
     """What is uploaded: the readers that there are, and how it is found out which fits.
 
-    *readers* say how the names of their files end; *files* are those that a reader goes through.
+    *readers* say how the names of their files end.
     """
 
     kind: str
     readers: Mapping[str, str]
     recognise: Callable[[Path], str]
-    files: Callable[[Path, str], Collection[Path]]
 
 
 def _recognised_questions(folder: Path) -> str:
-    return recognised(source_root(folder)) or recognised(roots(folder)[0])
+    return recognised(source_root(folder))
 
 
-def _question_files(folder: Path, reader: str) -> list[Path]:
-    return [file for root in roots(folder) for file in data_files(root, reader)]
-
-
-QUESTIONS = UploadKind("questions", FILE_NAMES, _recognised_questions, _question_files)
+QUESTIONS = UploadKind("questions", FILE_NAMES, _recognised_questions)
 
 
 def take_upload(
@@ -165,13 +160,14 @@ def _taken(
             raise ArchiveRefusal("not_recognised")
         names = ", ".join(str(upload.name) for upload in uploads)
         batch.source = names if len(names) <= SOURCE_LENGTH else names[: SOURCE_LENGTH - 1] + "…"
-        if not kind.files(folder, reader):
+        ending = kind.readers[reader]
+        if not any(file.name.lower().endswith(ending) for file in folder.rglob("*")):
             raise BadInput(
                 _(
                     "This source reads nothing of “%(name)s”. It reads files whose names end "
                     "in %(ending)s."
                 )
-                % {"name": batch.source, "ending": kind.readers[reader]},
+                % {"name": batch.source, "ending": ending},
                 code="nothing_for_source",
             )
         batch.reader, batch.folder = reader, name

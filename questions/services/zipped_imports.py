@@ -11,7 +11,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput
 from questions.importers.archive import ArchiveRefusal, unpack_isolated
-from questions.importers.recognise import roots
+from questions.importers.recognise import NOT_READ, data_files, passed_over, pictures, roots
 from questions.services.import_log import ImportLog
 from questions.services.imports import ImportReport, import_questions
 from questions.services.uploads import imports_folder, refused_archive
@@ -37,12 +37,16 @@ def import_zip(
                 unpack_isolated(stream, Path(name))
         except ArchiveRefusal as refusal:
             raise refused_archive(refusal) from None
-        found = roots(Path(name))
+        found = roots(Path(name), source)
+        read = [file for root in found for file in data_files(root, source)]
+        read += [image for root in found for image in pictures(root, source)]
+        beside = passed_over(Path(name), read)
         reports: list[ImportReport] = []
         refusals: list[BadInput] = []
         for root in found:
             inside = f"{archive}/{root.name}" if len(found) > 1 else str(archive)
             log = ImportLog("questions", f"{source} {inside}", Tag.QUESTIONS_IMPORTED, acting_user)
+            log.note(beside if root is found[0] else ())
             try:
                 report = import_questions(
                     source,
@@ -70,7 +74,12 @@ def _unread(log: ImportLog) -> ImportReport:
 
 
 def _of_folder(report: ImportReport, root: Path) -> ImportReport:
-    named = (replace(problem, file=f"{root.name}/{problem.file}") for problem in report.problems)
+    named = (
+        problem
+        if problem.code == NOT_READ  # named by its path already
+        else replace(problem, file=f"{root.name}/{problem.file}")
+        for problem in report.problems
+    )
     return replace(report, problems=tuple(named))
 
 

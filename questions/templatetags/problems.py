@@ -112,6 +112,10 @@ def _unread(detail: Mapping[str, Any]) -> str:
     return _("written as: %(forms)s") % {"forms": _joined(detail["forms"])}
 
 
+def _reported(detail: Mapping[str, Any]) -> str:
+    return " · ".join(detail["words"])
+
+
 SENTENCES = {
     ProblemCode.KEY_OUTSIDE: _outside,
     ProblemCode.SEVERAL_LETTERS: _several,
@@ -125,6 +129,7 @@ SENTENCES = {
     ProblemCode.NEAR_DUPLICATE: _alike,
     ProblemCode.RUBRIC_SUM: _rubric,
     ProblemCode.GOLD_UNREAD: _unread,
+    ProblemCode.REPORTED: _reported,
 }
 
 

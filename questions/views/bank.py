@@ -17,14 +17,14 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.long_files import place_for_a_file
+from gradeapp.common.long_files import headers_of, place_for_a_file
 from gradeapp.common.parameters import check_values, refuse_unknown
 from gradeapp.common.refusals import BadInput
 from questions.forms.filter_chips import chips, query_of
 from questions.forms.filters import QuestionFilter
 from questions.forms.labels import BulkLabelForm
 from questions.models import Dataset, Question
-from questions.rules.search_words import Piece, beginning, search_words
+from questions.rules.search_words import Piece, beginning, search_words, searchable
 from questions.selectors.bank import by_place, hit, image, shown_rows, views_of
 from questions.services import saved_views as services
 from questions.services.exports import export_csv, export_jsonl, note_export
@@ -40,7 +40,8 @@ def question_page_list(request: MemberRequest) -> HttpResponse:
     """Questions by filter; the filters stand in the address. htmx gets the results alone."""
     filters = QuestionFilter(request.GET, queryset=by_place())
     keys = filters.qs.values_list("pk", flat=True)
-    words = search_words(filters.form.cleaned_data.get("q") or "")
+    query_words = filters.form.cleaned_data.get("q") or ""
+    words = search_words(query_words)
     # A search reads its texts one time, for the number and for the page: all its keys at once.
     paginator = Paginator(list(keys) if words else keys, PAGE)
     page = paginator.get_page(request.GET.get("page"))
@@ -51,6 +52,7 @@ def question_page_list(request: MemberRequest) -> HttpResponse:
         "rows": [row_of(row, words) for row in shown_rows(list(page.object_list))],
         "chips": chips(filters),
         "query": query,
+        "unsearchable": bool(query_words) and not searchable(query_words),
         "bank_is_empty": not paginator.count and not Question.objects.exists(),
         "bulk_form": BulkLabelForm() if request.user.may(Capability.EDIT_QUESTIONS) else None,
         "may_suggest": request.user.may(Capability.START_RUNS),
@@ -123,7 +125,7 @@ def filtered(data: QueryDict) -> tuple[QuerySet[Question], dict[str, object]]:
 @require_safe
 @exports
 @requires(Capability.SEE_QUESTIONS)
-def question_export(request: MemberRequest) -> FileResponse:
+def question_export(request: MemberRequest) -> FileResponse | HttpResponse:
     """``?as=jsonl`` (default) or ``?as=csv``, and the filters of the list.
 
     The file is whole before the first byte is sent, so that an error is an error
@@ -135,14 +137,15 @@ def question_export(request: MemberRequest) -> FileResponse:
         raise BadInput(_("Choose csv or jsonl."))
     write, suffix, media_type = FORMATS[name]
     questions, parameters = filtered(data)
+    dataset = Dataset.objects.filter(slug=parameters.get("dataset", "")).first()
+    filename = f"{dataset.slug if dataset else 'questions'}.{suffix}"
+    if request.method == "HEAD":
+        return headers_of(filename, media_type)
     file = tempfile.TemporaryFile(dir=imports_folder())  # noqa: SIM115 - closed once sent
     with place_for_a_file():
         made = write(questions, file, {"export": "questions", "as": name, **parameters})
-    dataset = Dataset.objects.filter(slug=parameters.get("dataset", "")).first()
-    if request.method == "GET":
-        note_export(made, dataset or request.user, acting_user=request.user)
+    note_export(made, dataset or request.user, acting_user=request.user)
     file.seek(0)
-    filename = f"{dataset.slug if dataset else 'questions'}.{suffix}"
     return FileResponse(file, as_attachment=True, filename=filename, content_type=media_type)
 
 

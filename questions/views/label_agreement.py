@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.names import names_apart
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
@@ -65,7 +66,8 @@ def agreement(request: MemberRequest) -> HttpResponse:
     also_seen = request.GET.get("seen") == "yes"
     found = agreements(also_seen=also_seen)
     people = User.objects.in_bulk({key for pair in found for key in (pair.first, pair.second)})
-    pairs = [_row(pair, people) for pair in found]
+    names = names_apart(people.values())
+    pairs = [_row(pair, names) for pair in found]
     chosen = next((p for p in pairs if p["key"] == request.GET.get("pair")), None)
     chosen = chosen or next(iter(pairs), None)
     context = {
@@ -140,12 +142,12 @@ def _resolve(request: MemberRequest, question: Question) -> None:
     )
 
 
-def _row(pair: PairAgreement, people: dict[int, User]) -> dict[str, Any]:
+def _row(pair: PairAgreement, names: dict[int, str]) -> dict[str, Any]:
     return {
         "key": f"{pair.first}-{pair.second}",
         "pair": pair,
-        "first": str(people[pair.first]),
-        "second": str(people[pair.second]),
+        "first": names[pair.first],
+        "second": names[pair.second],
         "figures": [(found, _reason(found.reason)) for found in pair.labels.values()],
     }
 
@@ -181,10 +183,12 @@ def _cases(page: list[Difference]) -> list[dict[str, Any]]:
     keys = [one.question for one in page]
     rows = Question.objects.select_related("task__dataset", "current", "label__knowledge")
     questions, opinions = rows.in_bulk(keys), opinions_on(keys)
+    authors = {one.author_id: one.author for given in opinions.values() for one in given}
+    names = names_apart([one for one in authors.values() if one is not None])
     return [
         {
             "question": questions[one.question],
-            "opinions": opinions[one.question],
+            "opinions": [(each, names[each.author_id or 0]) for each in opinions[one.question]],
             "differing": {label.value for label in one.labels},
             "last": one.last,
         }

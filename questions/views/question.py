@@ -13,13 +13,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.forms.labels import LabelForm
+from questions.forms.problems import ReportForm
 from questions.models import Question
 from questions.selectors.bank import image_addresses, problems_of, question_whole
 from questions.selectors.labels import rates_of, reference_of
 from questions.selectors.revisions import revision_changes
 from questions.services.labels import set_labels
+from questions.services.reported import report_problem
 
 
 def get_question(public_id: UUID) -> Question:
@@ -35,9 +37,14 @@ def get_question(public_id: UUID) -> Question:
 def question_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
     """One question with all that is known of it."""
     question = get_question(public_id)
+    return render(request, "questions/bank/question.html", page_context(request, question))
+
+
+def page_context(request: MemberRequest, question: Question) -> dict[str, object]:
+    """What the page of *question* shows."""
     revision = question.current
     assert revision is not None  # get_question() looked
-    context = {
+    return {
         "question": question,
         "revision": revision,
         "options": list(zip(revision.letters, revision.options, strict=False)),
@@ -48,8 +55,9 @@ def question_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
         "problems": problems_of(question),
         "changes": revision_changes(question),
         "label_form": label_form(request, question),
+        "report_form": ReportForm(initial={"seen": revision.pk}),
+        "may_report": request.user.may(Capability.EDIT_QUESTIONS),
     }
-    return render(request, "questions/bank/question.html", context)
 
 
 def label_form(request: MemberRequest, question: Question) -> LabelForm | None:
@@ -79,3 +87,25 @@ def save_labels(request: MemberRequest, public_id: UUID) -> HttpResponse:
         return render(request, "questions/bank/_labels.html", context)
     messages.success(request, said)
     return redirect(reverse("questions:question", args=[public_id]) + "#labels")
+
+
+@require_POST
+@requires(Capability.EDIT_QUESTIONS)
+def report(request: MemberRequest, public_id: UUID) -> HttpResponse:
+    """Keep what is said to be wrong with the question, and lead to where it is decided."""
+    question = get_question(public_id)
+    form = ReportForm(request.POST)
+    status = 400
+    if form.is_valid():
+        try:
+            problem = report_problem(question, **form.cleaned_data, acting_user=request.user)
+        except (BadInput, Conflict) as refusal:
+            status = refusal.status
+            question = get_question(public_id)
+            form = ReportForm(request.POST | {"seen": question.current_id})
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, _("The problem was reported. It can be decided here."))
+            return redirect("questions:problem", pk=problem.pk)
+    context = page_context(request, question) | {"report_form": form}
+    return render(request, "questions/bank/question.html", context, status=status)

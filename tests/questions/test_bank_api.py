@@ -93,6 +93,19 @@ def test_labels_are_set_and_their_history_kept(
     assert stale.status_code == 409
 
 
+@pytest.mark.parametrize("empty", ["", None])
+def test_an_empty_text_and_null_both_take_a_label_away(
+    curator: User, question: Question, knowledge: str, empty: str | None
+) -> None:
+    path = f"questions/{question.public_id}/labels/"
+    assert post(curator, path, {"difficulty": 3, "knowledge": knowledge}).status_code == 201
+    taken = post(
+        curator, path, dict.fromkeys(["difficulty", "knowledge", "ability_branch", "modal"], empty)
+    )
+    assert taken.status_code == 201, taken.json()
+    assert [taken.json()[name] for name in ("difficulty", "knowledge")] == [None, None]
+
+
 def test_a_label_taken_away_where_there_is_none_changes_nothing(curator: User) -> None:
     question = make_question()
     answer = post(curator, f"questions/{question.public_id}/labels/", {"difficulty": None})

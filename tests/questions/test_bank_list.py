@@ -199,7 +199,8 @@ def test_views_are_saved_renamed_and_deleted_by_their_owner(
     assert "盐 法" not in logged_in(lead).get(LIST).text
     rename = reverse("questions:view-rename", args=[view.pk])
     assert logged_in(lead).post(rename, {"name": "mine"}).status_code == 404
-    assert client.post(rename, {"name": ""}).status_code == 400
+    for unseen in ("", "\u200b"):
+        assert client.post(rename, {"name": unseen}).status_code == 400
     client.post(rename, {"name": "History"})
     client.post(reverse("questions:view-save"), {"name": "other", "query": ""})
     assert client.post(rename, {"name": "other"}).status_code == 409

@@ -227,6 +227,28 @@ def test_a_teacher_takes_no_questions_away(teacher: User) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("beside", ["", ".manifest.json", ".part"])
+@pytest.mark.parametrize("name", ["questions", "responses"])
+def test_the_command_replaces_no_pipe_and_no_device(
+    tmp_path: Path, name: str, beside: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import_questions("jsonl", SAMPLE)
+    pipe = tmp_path / f"bank.csv{beside}"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # else a writer would wait for one
+    try:
+        output = ["--output", str(tmp_path / "bank.csv")]
+        with pytest.raises(SystemExit):
+            call_command("export", name, "--dataset", "sample-exam", *output)
+    finally:
+        os.close(reader)
+    assert capsys.readouterr().err == (
+        f"Cannot write “{pipe}”: it is there, and is no regular file.\n"
+    )
+    assert [one.is_fifo() for one in tmp_path.iterdir()] == [True]
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(("suffix", "begins"), [("csv", b"\xef\xbb\xbf"), ("zip", b"PK\x03\x04")])
 def test_the_command(tmp_path: Path, suffix: str, begins: bytes) -> None:
     import_questions("jsonl", SAMPLE)

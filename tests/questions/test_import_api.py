@@ -13,6 +13,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from gradeapp.accounts.models import User
+from gradeapp.accounts.scopes import Scope
+from gradeapp.accounts.tokens import make_token, revoke_token
 from gradeapp.audit.models import AuditEntry
 from questions.models import ImportBatch, Question
 from questions.services import import_jobs
@@ -138,6 +140,27 @@ def test_only_a_curator_may_send_much(
     over = post(curator, sent("a.jsonl", wide), source="jsonl")
     assert over.status_code == 413
     assert over.json()["detail"].startswith("The upload is larger than the limit of 5 MB")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_script_may_send_what_its_person_may(
+    curator: User, lead: User, var: Path, messages_sent: list[int]
+) -> None:
+    wide = lines(1, 1, stem="x" * (5 << 20))
+
+    def by_token(user: User, *scopes: Scope, revoked: bool = False) -> int:
+        row, token = make_token(user, name="mine", scopes=scopes, days=1, acting_user=user)
+        if revoked:
+            revoke_token(user, row.pk, acting_user=user)
+        form = {"files": [sent("a.jsonl", wide)], "source": "jsonl"}
+        answer = Client().post(API, form, headers={"Authorization": f"Bearer {token}"})
+        return int(answer.status_code)
+
+    assert by_token(curator, Scope.EDIT) == 201
+    assert by_token(curator, Scope.READ) == 413, "a token for something else"
+    assert by_token(curator, Scope.EDIT, revoked=True) == 413
+    assert by_token(lead, Scope.EDIT) == 413, "its person may not"
+    assert ImportBatch.objects.count() == 1
 
 
 @pytest.mark.django_db

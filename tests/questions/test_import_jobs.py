@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -22,6 +24,8 @@ from questions.services.imports import import_questions
 from tests.questions.upload_world import SAMPLE, lines, sample_zip, sent, zip_of
 from tests.questions.upload_world import var as var
 
+GAOKAO = {"index": 0, "year": "2023", "category": "（全国甲卷）", "score": 6}
+GAOKAO |= {"question": "哪个？\nA. 甲\nB. 乙\nC. 丙\nD. 丁", "answer": ["A"], "analysis": ""}
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -169,9 +173,48 @@ def test_a_reader_that_finds_no_file_names_what_was_uploaded(curator: User, var:
     """Not the folder of the server where it lies."""
     content = zip_of({"deep/down/a.jsonl": lines(1, 1), "more/b.csv": b"a,b"})
     batch = worked(taken(curator, ("exam.zip", content), source="agieval"))
-    problem = batch.problems.get()
-    assert (problem.file, problem.code) == ("exam.zip", "no_files")
+    found = {problem.file: problem.code for problem in batch.problems.all()}
+    assert found.pop("exam.zip") == "no_files"
+    assert found == {"deep/down/a.jsonl": "not_read", "more/b.csv": "not_read"}
     assert [file.name for file in batch.files.all()] == ["exam.zip"]
+
+
+BIOLOGY = b'{"keywords": "2023_Biology_MCQs", "example": [%s]}' % json.dumps(GAOKAO).encode()
+PHYSICS = BIOLOGY.replace(b"Biology", b"Physics")
+
+
+@pytest.mark.parametrize(
+    ("files", "read", "named"),
+    [
+        ({"exam/a.jsonl": 1, "exam/more/b.jsonl": 2}, 1, ["exam/more/b.jsonl"]),
+        (
+            {"a.jsonl": 1, "b-exam/b.jsonl": 2, "c-exam/b.jsonl": 3, "manifest.json": b"{}"},
+            *(1, ["b-exam/b.jsonl", "c-exam/b.jsonl"]),
+        ),
+        ({"one/b.jsonl": 1, "gk/physics.json": PHYSICS}, 1, ["gk/physics.json"]),
+        ({"Data/x.JSON": BIOLOGY, "y.json": PHYSICS, "z.csv": b"a"}, 1, ["y.json", "z.csv"]),
+        ({"Data/x.json": BIOLOGY, "Data/y/x.json": PHYSICS, "x.json": b"{}"}, 2, ["x.json"]),
+        ({"a.jsonl": 1, "images/a.png": b"", "b.png": b"", "images/c/d.png": b""},
+            1, ["b.png", "images/c/d.png"]),
+        ({"a.jsonl": 1, "T.JSONL": 2}, 2, []),
+    ],
+)  # fmt: skip
+def test_what_is_unpacked_and_not_read_is_named(
+    files: dict[str, Any], read: int, named: list[str], curator: User, var: Path
+) -> None:
+    made = {name: lines(c, c) if isinstance(c, int) else c for name, c in files.items()}
+    batch = worked(taken(curator, ("exam.zip", zip_of(made))))
+    assert (batch.files_total, sum(row.new for row in batch.files.all())) == (read, read)
+    import_jobs.confirm_import(batch, acting_user=curator)
+    batch = worked(batch)
+    assert (batch.status, batch.counts["new"]) == ("done", read)
+    found = batch.problems.filter(code="not_read", fatal=False).values_list("file", flat=True)
+    assert sorted(found) == named, "each once"
+
+
+def test_a_picture_for_a_source_without_pictures_is_named(curator: User, var: Path) -> None:
+    batch = worked(taken(curator, ("a.json", BIOLOGY), ("a.png", b"")))
+    assert batch.problems.get().file == "images/a.png"
 
 
 def test_a_stop_leaves_whole_files_and_goes_on_later(
@@ -241,6 +284,28 @@ def test_nothing_is_imported_twice_or_unasked(curator: User, var: Path) -> None:
     for deed in (import_jobs.stop_import, import_jobs.resume_import, import_jobs.discard_import):
         with pytest.raises(Conflict):
             deed(batch, acting_user=curator)
+
+
+def test_a_worker_is_heard_of_within_one_file_and_stops_in_it(
+    curator: User, var: Path, settings: Any
+) -> None:
+    """A file that took longer than the lease counted as lost, and stopping waited for its end."""
+    settings.IMPORT_LEASE_SECONDS = 1
+    batch = taken(curator, ("a.jsonl", lines(1, 20_000)))
+    heard: list[datetime] = []
+
+    def clock() -> datetime:
+        heard.append(timezone.now())
+        if len(heard) == 3:
+            ImportBatch.objects.filter(pk=batch.pk).update(stop_asked=True)
+        return heard[-1]
+
+    assert import_jobs.work_on_import(batch.pk, clock=clock)
+    batch.refresh_from_db()
+    assert (batch.status, batch.files_done) == ("stopped", 0)
+    assert len(heard) >= 3
+    import_jobs.discard_import(batch, acting_user=curator)
+    assert left_in(var) == []
 
 
 def test_discarding_deletes_the_files(curator: User, var: Path) -> None:

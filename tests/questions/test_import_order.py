@@ -71,7 +71,7 @@ def test_the_check_names_a_file_that_seems_shifted(folder: Path) -> None:
 def test_it_is_imported_only_where_that_is_allowed(folder: Path, curator: User) -> None:
     question = Question.objects.get(external_id="p-3")
     set_labels(question, {"difficulty": 5}, acting_user=curator)
-    with pytest.raises(BadInput, match="--allow-shifted"):
+    with pytest.raises(BadInput, match="only if shifted files are allowed"):
         import_questions("jsonl", folder)
     assert texts() == [1, 2, 3, 4, 5]
     with pytest.raises(SystemExit, match="1"):
@@ -153,3 +153,35 @@ def test_a_bank_that_changed_since_the_check_is_not_shifted(
     work_on_import(batch.pk)
     assert texts() == [1, 2, 3, 4, 5]
     assert ImportBatch.objects.get(pk=batch.pk).problems.filter(code="shifted", fatal=True).exists()
+
+
+def test_a_file_refused_as_shifted_at_its_import_waits_to_be_allowed(
+    var: Path, curator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two uploads are checked while the dataset is empty; the second is the first shifted."""
+    monkeypatch.setattr("questions.views.imports.ask_for_import", lambda pk: None)
+    rows = (line(n, task="Other", stem=f"Text {n}\nA. a\nB. b") for n in (11, 12))
+    first = take_upload([sent("exam.jsonl", exam(1, 2, 3, 4, 5))], "", acting_user=curator)
+    files = [sent("exam.jsonl", exam(2, 3, 4, 5)), sent("other.jsonl", "\n".join(rows).encode())]
+    second = take_upload(files, "", acting_user=curator)
+    for _time in ("checked", "imported"):
+        for batch in (first, second):
+            work_on_import(batch.pk)
+            batch.refresh_from_db()
+            if batch.status == "checked" and batch.confirmed_at is None:
+                confirm_import(batch, acting_user=curator)
+    assert (first.status, second.status) == ("done", "checked")
+    assert (second.counts["new"], texts()[:5]) == (2, [1, 2, 3, 4, 5])
+    client, address = logged_in(curator), f"/questions/imports/{second.pk}/"
+    page = client.get(address).text
+    assert 'name="allow_shifted"' in page
+    assert "The bank has changed since the check" in page
+    assert "--allow-shifted" not in page
+    assert "Nothing has been imported yet" not in page
+    assert client.post(f"{address}import/").status_code == 400
+    assert client.post(f"{address}import/", {"allow_shifted": "yes"}).status_code == 302
+    work_on_import(second.pk)
+    second.refresh_from_db()
+    assert (second.status, second.folder, second.counts["changed"]) == ("done", "", 4)
+    assert texts()[:5] == [2, 3, 4, 5, 5]
+    assert 'name="allow_shifted"' not in client.get(address).text

@@ -290,6 +290,18 @@ def test_a_second_import_says_that_nothing_was_new(curator: User) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("status", "says_so"), [("checked", True), ("done", False)])
+def test_only_a_check_tells_what_will_be_quarantined(
+    curator: User, status: str, says_so: bool
+) -> None:
+    batch = ImportBatch.objects.create(kind="questions", source="x", reader="jsonl", status=status)
+    ImportFile.objects.create(batch=batch, name="a.jsonl", same=2811, quarantined=2)
+    page = logged_in(curator).get(f"{PAGE}{batch.pk}/").text
+    assert ("2 questions will be quarantined" in page) is says_so
+    assert ("None." in page) is not says_so
+
+
+@pytest.mark.django_db
 def test_what_the_gate_holds_back_stands_beside_the_files(curator: User) -> None:
     task = make_task(make_dataset("exam"))
     batch = ImportBatch.objects.create(

@@ -114,6 +114,7 @@ def test_items_that_only_a_person_can_settle_are_taken_and_named(tmp_path: Path)
         ({"Answer": "b"}, "bad_value"),
         ({"Accuracy": "101%"}, "bad_value"),
         ({"Accuracy": "0.61"}, "bad_value"),
+        ({"Accuracy": "61.123%"}, "bad_value"),
         ({"Accuracy": 61}, "wrong_type"),
         ({"Level": 6}, "bad_value"),
         ({"Level": "2"}, "wrong_type"),

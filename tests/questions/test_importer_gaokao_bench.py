@@ -126,6 +126,7 @@ def test_one_paper_has_one_name(published: str, canonical: str) -> None:
         ({"score": "6"}, "wrong_type"),
         ({"score": 0}, "bad_value"),
         ({"score": 1e9}, "bad_value"),
+        ({"score": 0.333333}, "bad_value"),
         ({"question": "  "}, "missing_key"),
         ({"question": 3}, "wrong_type"),
         ({"answer": "B"}, "wrong_type"),
@@ -143,6 +144,21 @@ def test_a_wrong_item_refuses_the_file_and_is_named(
     (problem,) = file.problems
     assert (problem.row, problem.code) == (2, code)
     assert "Item 2" in problem.text
+
+
+def test_a_score_with_many_decimals_is_told_of_them(tmp_path: Path) -> None:
+    (problem,) = read_one(write(tmp_path, [ITEM | {"score": 0.333333}])).problems
+    assert problem.text == "Item 1: 'score' has more than 2 decimals."
+
+
+def test_files_of_one_name_in_two_folders_are_told_apart(tmp_path: Path) -> None:
+    for year in (2023, 2024):
+        (tmp_path / "Data" / str(year)).mkdir(parents=True)
+        paper = {"keywords": f"{year}_Biology_MCQs", "example": [ITEM, ITEM]}
+        (tmp_path / "Data" / str(year) / "biology.json").write_text(json.dumps(paper))
+    files = list(read_gaokao_bench(tmp_path))
+    assert [file.name for file in files] == ["Data/2023/biology.json", "Data/2024/biology.json"]
+    assert all(problem.file == file.name for file in files for problem in file.problems)
 
 
 def test_an_index_that_stands_twice_refuses_the_file(tmp_path: Path) -> None:

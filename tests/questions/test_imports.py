@@ -235,7 +235,14 @@ def test_a_repair_stays_where_the_source_changed_something_else(
     assert (again.answer_key, again.published_key, again.author) == (["A"], ["B"], curator)
     assert (again.stem, again.analysis) == (repair.stem, "Force is measured in newtons.")
     assert again.reason == "as analysed"
-    other = now(stem="Force is not measured in\nA. joules\nB. newtons")
+    shifted = write(tmp_path, first | {"stem": "Force is not measured in\nA. joules\nB. newtons"})
+    report = import_questions("jsonl", shifted)
+    lost = [problem.text for problem in report.problems if problem.code == "repair_overtaken"]
+    assert lost == [
+        "What a person corrected in question p1 of Physics_MCQs counts no more, "
+        "as the source counts: stem, answer_key."
+    ]
+    other = QuestionRevision.objects.get(current_of=question)
     assert (other.answer_key, other.author) == (["B"], None), "A may be wrong here"
 
 

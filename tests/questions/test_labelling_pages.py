@@ -391,6 +391,24 @@ def test_agreement_and_differences_on_their_pages(
     assert "Your reason was: once more" in refused.text, "also where nothing is left to resolve"
 
 
+def test_curators_of_one_name_are_told_apart(
+    items: list[Question], curator: User, other: User
+) -> None:
+    User.objects.filter(pk__in=[curator.pk, other.pk]).update(display_name="王伟")
+    label(items[0], other)
+    give_opinion(items[0], WHOLE | {"difficulty": 2}, acting_user=curator, sets_labels=False)
+    client = logged_in(curator)
+    first, second = (
+        f"王伟 ({one})" for one in User.objects.order_by("pk").values_list("username", flat=True)
+    )
+    page = client.get(reverse("questions:labelling-agreement")).text
+    assert f"{first} · {second}</a>" in page
+    assert f"{first} ↓ &nbsp;{second} →" in page
+    for name in ("labelling-differences", "labelling"):
+        page = client.get(reverse(f"questions:{name}")).text
+        assert page.count(first) == page.count(second) == 1
+
+
 def test_a_refused_resolution_stays_on_its_page_of_the_list(
     items: list[Question], curator: User, other: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -408,7 +408,7 @@ def test_settling_needs_a_reason_and_opinions_as_they_are(
     theirs = second(question, admin, difficulty=1)
     elsewhere = first(make_question(), curator)
     tries = [
-        ({"reason": " ", "last": theirs.pk, "chosen": theirs}, "no_reason"),
+        ({"reason": " \u200b", "last": theirs.pk, "chosen": theirs}, "no_reason"),
         ({"reason": "so", "last": theirs.pk - 1, "chosen": theirs}, "opinions_changed"),
         ({"reason": "so", "last": theirs.pk, "chosen": elsewhere}, "not_here"),
         ({"reason": "so", "last": theirs.pk, "change": {"modal": ""}}, "no_labels"),

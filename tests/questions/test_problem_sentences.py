@@ -29,7 +29,7 @@ SAYING = (
     ROOT / "questions/services/imports.py",
 )
 # Refusals of a whole upload stand beside its field, translated where they are raised.
-APART = {"archive.py", "recognise.py", "catalogue.py"}
+APART = {"archive.py", "catalogue.py"}
 
 
 # Values that are words of the sentence; every other value is said as 7.
@@ -98,8 +98,9 @@ def test_names_and_numbers_stay() -> None:
         assert problem_sentence("Row 5: the bank has no question a, b: c.") == (
             "第5行：题库中没有试题 a, b: c。"
         )
-        assert problem_sentence("'Accuracy' is '120%', not a per cent up to 100%.") == (
-            "'Accuracy' 是 '120%'，应为不超过100%的百分数。"
+        text = "'Accuracy' is '120%', not a per cent up to 100% with at most 2 decimals."
+        assert problem_sentence(text) == (
+            "'Accuracy' 是 '120%'，应为不超过100%的百分数，最多两位小数。"
         )
 
 

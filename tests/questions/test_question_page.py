@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -9,9 +10,11 @@ from django.urls import reverse
 
 from gradeapp.accounts.models import User
 from questions.models import HumanRate, ItemProblem, Knowledge, Question, QuestionRevision
-from questions.rules.vocabulary import ProblemCode
+from questions.rules.vocabulary import Decision, ProblemCode
+from questions.services.decisions import Repair, decide
 from tests.conftest import logged_in
 from tests.factories import make_question
+from tests.questions.test_decisions import imported, of_two_problems
 
 
 @pytest.fixture
@@ -111,3 +114,44 @@ def test_rates_problems_and_revisions_stand_on_the_page(question: Question, cura
     assert "Original answer key: A" in page
     assert "故选<del>C</del><ins>D</ins>" in page
     assert "解析为D" in page
+
+
+def sentences(user: User, question: Question, language: str = "en") -> dict[str, str]:
+    """What the page says of the key that counts, by revision."""
+    address = f"/questions/{question.public_id}/"
+    page = logged_in(user).get(address, headers={"Accept-Language": language}).text
+    listed = page[page.index("plain revisions") :].partition("</ol>")[0].split("<strong>")[1:]
+    about = ("The strict policy", "严格口径")
+    found = {}
+    for one in listed:
+        said = [part for part in re.findall(r"<p[^>]*>([^<]*)</p>", one) if part.startswith(about)]
+        found[one[: one.index("<")]] = " ".join(said)
+    return found
+
+
+def test_a_revision_says_which_key_counts_for_answers_to_it(curator: User) -> None:
+    """An import that changes the text leaves answers to the old text with the repaired key."""
+    question, key, _options = of_two_problems()
+    decide(key, Decision.REPAIR, "B", acting_user=curator, repair=Repair(answer_key=("B",)))
+    by_repair = "The strict policy scores answers to this revision by the key B (repaired)."
+    assert sentences(curator, question) == {"Revision 1": by_repair, "Revision 2": by_repair}
+    imported(stem="哪个对？", analysis="故选D。", options=("1", "2", "2", "1"), answer_key=("A",))
+    old = {"Revision 1": by_repair, "Revision 2": by_repair}
+    assert sentences(curator, question) == old | {"Revision 3": ""}
+    chinese = sentences(curator, question, "zh-hans")
+    assert list(chinese.values())[1:] == ["严格口径按参考答案B（已修正）为此修订版的作答计分。"] * 2
+
+
+def test_a_repair_that_was_undone_is_not_called_one(curator: User) -> None:
+    question, key, _options = of_two_problems()
+    decide(key, Decision.REPAIR, "B", acting_user=curator, repair=Repair(answer_key=("B",)))
+    address = f"/questions/{question.public_id}/"
+    assert "Repaired. Original answer key: A." in logged_in(curator).get(address).text
+    decide(key, Decision.KEEP, "no, A", acting_user=curator)
+    assert "Repaired." not in logged_in(curator).get(address).text
+    original = "The strict policy scores answers to this revision by the key A."
+    assert sentences(curator, question) == {
+        "Revision 1": "",
+        "Revision 2": original,
+        "Revision 3": "",
+    }

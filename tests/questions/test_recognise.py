@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from questions.importers.recognise import data_files, recognised, roots, source_root
+from questions.services.imports import READERS
 
 SAMPLE = Path(__file__).resolve().parents[2] / "questions" / "sample" / "gradeapp-sample"
 OWN = {"dataset": "exam", "task": "t", "id": "1", "stem": "?"}
@@ -21,7 +22,7 @@ def write(file: Path, content: object) -> None:
 
 def test_our_own_format() -> None:
     assert recognised(SAMPLE) == "jsonl"
-    assert roots(SAMPLE) == [SAMPLE]
+    assert roots(SAMPLE, "jsonl") == [SAMPLE]
     assert len(data_files(SAMPLE, "jsonl")) == 10
 
 
@@ -50,7 +51,7 @@ def test_an_export_of_several_datasets_has_several_roots(tmp_path: Path) -> None
     write(tmp_path / "one" / "t.jsonl", OWN)
     write(tmp_path / "two" / "t.jsonl", OWN)
     (tmp_path / "two" / "images").mkdir()
-    assert roots(tmp_path) == [tmp_path / "one", tmp_path / "two"]
+    assert roots(tmp_path, "jsonl") == [tmp_path / "one", tmp_path / "two"]
 
 
 def test_a_broken_first_line_is_still_of_its_source(tmp_path: Path) -> None:
@@ -63,6 +64,34 @@ def test_anything_else_is_not_guessed(tmp_path: Path, content: str) -> None:
     (tmp_path / "a.jsonl").write_text(content, encoding="utf-8")
     (tmp_path / "b.json").write_text(content, encoding="utf-8")
     assert recognised(tmp_path) == ""
+
+
+def test_a_suffix_is_known_in_any_case(tmp_path: Path) -> None:
+    write(tmp_path / "own" / "a.JSONL", OWN)
+    write(tmp_path / "own" / "b.jsonl", OWN)
+    assert [file.name for file in data_files(tmp_path / "own", "jsonl")] == ["a.JSONL", "b.jsonl"]
+    assert recognised(tmp_path / "own") == "jsonl"
+    paper = {"keywords": "2023_Biology_MCQs", "example": []}
+    write(tmp_path / "gaokao" / "Data" / "biology.JSON", paper)
+    assert recognised(tmp_path / "gaokao") == "gaokao-bench"
+    assert len(data_files(tmp_path / "gaokao", "gaokao-bench")) == 1
+    write(tmp_path / "eval" / "v1" / "lsat-ar.Jsonl", AGIEVAL)
+    write(tmp_path / "eval" / "few_shot_prompts.CSV", "")
+    assert recognised(tmp_path / "eval") == "agieval"
+    names = [file.name for file in data_files(tmp_path / "eval", "agieval")]
+    assert names == ["lsat-ar.Jsonl", "few_shot_prompts.CSV"]
+    write(tmp_path / "bench" / "Datasets.JSON", [])
+    assert recognised(tmp_path / "bench") == "agibench"
+    assert len(data_files(tmp_path / "bench", "agibench")) == 1
+
+
+@pytest.mark.parametrize("source", list(READERS))
+def test_the_readers_go_through_these_files(tmp_path: Path, source: str) -> None:
+    names = ("a.JSONL", "b.jsonl", "v1/c.jsonl", "d.json", "more/e.JSON", "datasets.Json", "x.csv")
+    for name in (*names, "few_shot_prompts.csv", "v1/few_shot_prompts.csv"):
+        write(tmp_path / name, {})
+    read = [Path(file.name).name for file in READERS[source](tmp_path)]
+    assert sorted(file.name for file in data_files(tmp_path, source)) == sorted(read)
 
 
 @pytest.mark.shareddata

@@ -112,11 +112,20 @@ def test_a_hand_written_csv_with_a_group_is_read() -> None:
     )
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "gb18030"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_csv_is_read_as_spreadsheets_save_it(encoding: str, separator: str) -> None:
+    text = csv_of("exam,history,7,1,4,指出改革,,,").decode().replace(",", separator)
+    (one,) = read_csv(text.encode(encoding))
+    assert one.rubric.points == (ScoringPoint("指出改革", D(4)),)
+
+
 @pytest.mark.parametrize(
     ("content", "code", "row"),
     [
         (b"", "no_rubric", None),
-        (b"\xff\xfe", "not_utf8", None),
+        (b"PK\x03\x04\xff\x00\x80", "not_text", None),
+        ("题\x00".encode("utf-16"), "not_text", None),
         (b"x" * (8 * 1024 * 1024 + 1), "too_large", None),
         (b"dataset,task,id,points,text\n" + b"d,t,1,1,x\n" * 100_000, "too_long", None),
         (csv_of(header=",".join(COLUMNS)), "no_rubric", None),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from gradeapp.accounts.models import User
 from questions.importers.records import QuestionRecord
 from questions.models import Question, SearchText
 from questions.rules.vocabulary import Language, QuestionType
@@ -16,6 +17,7 @@ from questions.selectors.bank import hit, holding_words
 from questions.services.bank import store_records
 from questions.services.import_checks import NewImages
 from questions.services.revisions import rebuild_search_texts
+from tests.conftest import logged_in
 
 
 def record(external_id: str, **fields: object) -> QuestionRecord:
@@ -50,6 +52,21 @@ def bank(db: None) -> None:
         ],
         NewImages({}, Path()),
     )
+
+
+@pytest.mark.parametrize("query", [r"\frac", "$", "{}", "a b c d e f g h zzz", "co2" * 40])
+def test_what_cannot_be_looked_for_as_a_whole_finds_nothing(
+    bank: None, curator: User, query: str
+) -> None:
+    """It found the whole bank, and a bulk change of the result changed that."""
+    client = logged_in(curator)
+    assert not holding_words(Question.objects.all(), query).exists()
+    assert holding_words(Question.objects.all(), " ").count() == 3
+    body = json.dumps({"filters": {"q": query}, "change": {"difficulty": 2}})
+    address = "/api/v1/labels/bulk/preview/"
+    seen = client.post(address, body, content_type="application/json")
+    assert seen.json()["questions"] == 0
+    assert "cannot be looked for" in client.get("/questions/", {"q": query}).text
 
 
 @pytest.mark.parametrize(

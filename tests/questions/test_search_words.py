@@ -37,6 +37,11 @@ from questions.rules.search_words import search_text, search_words, snippet
         ("parking space #3, C#, 3*E+2*SE", "parking space #3, C#, 3*E+2*SE"),
         ("时代&#8226;华纳 &lt;p&gt; `x`", "时代&#8226;华纳 &lt;p&gt; `x`"),
         (r"\begin{tabular}{|c|}\multirow{2}{*}{Sample} & 1\end{tabular}", "Sample & 1"),
+        (
+            r"\begin{tabular}{l}\hline IAPV & 76 \\KBV & 90 \\\hlineFungi & 100 \\in the wild",
+            "IAPV & 76 KBV & 90 Fungi & 100 in the wild",
+        ),
+        (r"$a \\alpha \\\alpha$", "a alpha α"),
         ("", ""),
     ],
 )

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from gradeapp.accounts.models import User
-from questions.models import Dataset, ImportBatch, Question
+from questions.models import Dataset, ImportBatch, ImportProblem, Question
 from questions.selectors.bank import by_place
 from questions.services.exports import export_jsonl
 from questions.services.uploads import imports_folder
@@ -55,7 +55,9 @@ def test_an_export_of_several_datasets_is_known_when_it_comes_back(tmp_path: Pat
     back = tmp_path / "back.ZIP"
     with back.open("wb") as out:
         export_jsonl(by_place(), out, {})
-    assert counts(imported(back)) == ("other-exam, small-exam", 5, 0, 5, 0, 0)
+    again = imported(back)
+    assert counts(again) == ("other-exam, small-exam", 5, 0, 5, 0, 0)
+    assert again["problems"] == [], "its manifest is part of an export"
     assert Question.objects.count() == 5
     assert list(imports_folder().iterdir()) == []
     sources = set(ImportBatch.objects.values_list("source", flat=True))
@@ -65,6 +67,15 @@ def test_an_export_of_several_datasets_is_known_when_it_comes_back(tmp_path: Pat
 def test_a_dry_run_of_a_zip_keeps_nothing(tmp_path: Path) -> None:
     result = imported(two_datasets(tmp_path), dry_run=True)
     assert (result["new"], Question.objects.count()) == (5, 0)
+
+
+def test_what_is_not_read_of_a_zip_is_named(tmp_path: Path) -> None:
+    beside = {"small-exam/more/c.jsonl": lines(3, 3), "more/d.json": b"{}"}
+    result = imported(two_datasets(tmp_path, **beside))
+    assert result["new"] == 5
+    found = [(problem["file"], problem["code"]) for problem in result["problems"]]
+    assert found == [("more/d.json", "not_read"), ("small-exam/more/c.jsonl", "not_read")]
+    assert ImportProblem.objects.count() == 2
 
 
 def test_a_broken_dataset_refuses_only_itself(tmp_path: Path) -> None:
