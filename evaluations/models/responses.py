@@ -232,6 +232,12 @@ class ObjectiveScore(Provenance):
         return f"{self.response} {self.points}/{self.full} ({self.policy})"
 
 
+def key_under(policy: str, revision: QuestionRevision) -> list[str]:
+    """Return the key of *revision*, whose key a score is by, that counts under *policy*."""
+    key: list[str] = revision.answer_key
+    return revision.original_key if policy == Policy.PUBLISHED else key
+
+
 class SuggestionReading(models.Model):
     """What was read in the reply of a model that suggests, or why nothing could be taken.
 

@@ -147,7 +147,7 @@ class NewCheckSerializer(serializers.Serializer[Any]):
         slug_field="public_id", queryset=Response.objects.select_related("revision")
     )
     seen = serializers.CharField(max_length=20)
-    answers = serializers.ListField(
+    answers = api_fields.ListField(
         child=api_fields.NumberTextField(max_length=500, allow_null=True), max_length=100
     )
     outcome = serializers.ChoiceField(choices=[one.value for one in ReadingOutcome])

@@ -25,15 +25,22 @@ from evaluations.statistics.policies import Policy, published_rules
 from questions.rules.vocabulary import ItemStatus, Part
 
 CONTEXT = 30
+KEYS = ("revision__answer_key", "revision__published_key")
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """Both rates of a run, the reasons between them, and the responses that moved."""
+    """Both rates of a run, the reasons between them, and the responses that moved.
+
+    ``left_out`` responses count under neither policy for the status of their question, and
+    ``uncounted`` others, which have no score or are error messages.
+    """
 
     published: tuple[Decimal, Decimal]
     strict: tuple[Decimal, Decimal]
     responses: int
+    left_out: int
+    uncounted: int
     movements: tuple[Movement, ...]
     items: tuple[MovedItem, ...]
 
@@ -67,24 +74,18 @@ def ablation(run: Run) -> Ablation:
     """
     scores = {policy: _scores(run, policy) for policy in Policy}
     moved, steps = [], []
+    left_out, uncounted = 0, 0
     points, full = Decimal(0), Decimal(0)
     strict_points, strict_full = Decimal(0), Decimal(0)
     rows = _responses(run)
     for row in rows:
-        published = scores[Policy.PUBLISHED].get(row["pk"])
-        strict = scores[Policy.STRICT].get(row["pk"])
-        if not (has_key(_published_key(row)) or _wrong_without_key(row)):
-            published = None
-        item = ScoredItem(
-            dataset=row["question__task__dataset__slug"],
-            subject=row["question__subject"],
-            question_type=row["revision__question_type"],
-            key=_published_key(row),
-            sub_marks=tuple(map(Decimal, row["revision__sub_marks"])),
-            published=published,
-            strict=strict,
-            left_out=row["question__status"] == ItemStatus.QUARANTINED,
-        )
+        if row["question__status"] == ItemStatus.EXCLUDED:
+            left_out += 1
+            continue
+        item = _scored_item(row, *(scores[policy].get(row["pk"]) for policy in Policy))
+        published, strict = item.published, item.strict
+        if published is None and not item.counts_strictly:
+            left_out, uncounted = left_out + item.left_out, uncounted + (not item.left_out)
         if published is not None:
             points, full = points + published.points, full + item.full
         if strict is not None and item.counts_strictly:
@@ -109,8 +110,27 @@ def ablation(run: Run) -> Ablation:
         published=(points, full),
         strict=(strict_points, strict_full),
         responses=len(rows),
+        left_out=left_out,
+        uncounted=uncounted,
         movements=tuple(movements(points, full, steps)),
         items=tuple(moved),
+    )
+
+
+def _scored_item(
+    row: dict[str, Any], published: Evidence | None, strict: Evidence | None
+) -> ScoredItem:
+    if not (has_key(_published_key(row)) or _wrong_without_key(row)):
+        published = None
+    return ScoredItem(
+        dataset=row["question__task__dataset__slug"],
+        subject=row["question__subject"],
+        question_type=row["revision__question_type"],
+        key=_published_key(row),
+        sub_marks=tuple(map(Decimal, row["revision__sub_marks"])),
+        published=published,
+        strict=strict,
+        left_out=row["question__status"] == ItemStatus.QUARANTINED,
     )
 
 
@@ -121,14 +141,12 @@ def _wrong_without_key(row: dict[str, Any]) -> bool:
 
 
 def _responses(run: Run) -> list[dict[str, Any]]:
-    asked = Response.objects.filter(run=run, question__part=Part.OBJECTIVE).exclude(
-        question__status=ItemStatus.EXCLUDED
-    )
+    asked = Response.objects.filter(run=run, question__part=Part.OBJECTIVE)
     return list(
         asked.order_by("question__task__slug", "question__position", "repeat").values(
             *("pk", "public_id", "repeat", "question__external_id", "question__status"),
             *("question__task__slug", "question__task__dataset__slug", "question__subject"),
-            *("revision__question_type", "revision__answer_key", "revision__published_key"),
+            *("revision__question_type", *KEYS),
             "revision__sub_marks",
         )
     )
@@ -140,19 +158,24 @@ def _scores(run: Run, policy: Policy) -> dict[int, Evidence]:
     rows = Response.objects.filter(run=run, **{f"{score}__isnull": False})
     columns = ("answers", "outcome", "method", "pattern", "spans")
     own = ("pk", f"{score}__points", "revision__letters", "option_order")
+    keys = (*KEYS, f"{score}__key_revision__answer_key")
     found = {}
-    for response, points, letters, order, *read in rows.values_list(
-        *own, *(f"{score}__extraction__{name}" for name in columns)
+    for response, points, letters, order, key, original, repaired, *read in rows.values_list(
+        *own, *keys, *(f"{score}__extraction__{name}" for name in columns)
     ):
         answers, outcome, method, pattern, spans = read
         printed = as_printed(answers, letters, order)
-        found[response] = Evidence(printed, outcome, points, method, pattern, spans)
+        used = _published(key, original) if policy is Policy.PUBLISHED else repaired or key
+        found[response] = Evidence(printed, outcome, points, method, pattern, spans, tuple(used))
     return found
 
 
 def _published_key(row: dict[str, Any]) -> tuple[str, ...]:
-    own = row["revision__published_key"]
-    return tuple(row["revision__answer_key"] if own is None else own)
+    return tuple(_published(*(row[name] for name in KEYS)))
+
+
+def _published(key: list[str], original: list[str] | None) -> list[str]:
+    return key if original is None else original
 
 
 def quotations(items: Sequence[MovedItem]) -> dict[int, dict[str, str]]:

@@ -52,7 +52,7 @@ def waiting(user: User, choice: QueueChoice) -> QuerySet[Response]:
         return found.filter(
             pk__in=[
                 response
-                for response, checks in differences().items()
+                for response, checks in differences(choice.run).items()
                 if user.pk not in {check.checker_id for check in checks}
             ]
         ).order_by("pk")
@@ -90,9 +90,12 @@ def _checked_once(user: User) -> QuerySet[Any, Any]:
     return people.filter(n=1, mine=0).values("response")
 
 
-def differences() -> dict[int, list[AnswerCheck]]:
-    """Return the differing checks by response, if no answer has a majority."""
-    counting = AnswerCheck.objects.filter(followed_by__isnull=True).order_by().values("response")
+def differences(run: Run | None = None) -> dict[int, list[AnswerCheck]]:
+    """Return the differing checks by response, of *run* or of all, if no answer has a majority."""
+    present = AnswerCheck.objects.filter(followed_by__isnull=True)
+    if run is not None:
+        present = present.filter(response__run=run)
+    counting = present.order_by().values("response")
     several = counting.annotate(n=Count("pk")).filter(n__gt=1).values_list("response", flat=True)
     checks = newest_checks(list(several))
     return {

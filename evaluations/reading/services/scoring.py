@@ -26,7 +26,6 @@ from evaluations.reading.rules.scoring.objective import (
     wrong_without_key,
 )
 from evaluations.reading.selectors.reading_patterns import PatternSet, accepted_patterns
-from evaluations.reading.selectors.repaired_keys import repaired_keys
 from evaluations.reading.services.readers import (
     BASIS_COLUMNS,
     ERROR_TEXT_VERSION,
@@ -44,6 +43,7 @@ from gradeapp.common.bulk_sql import update_rows
 from gradeapp.common.collector import collector_paused
 from questions.models import QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, SEVERAL_ANSWERS, Part
+from questions.selectors.repaired_keys import repaired_keys
 
 BATCH = 500
 

@@ -14,7 +14,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.models import Response, Run
 from evaluations.reading.forms.answer_checks import SampleForm, read_address
-from evaluations.reading.selectors.answer_check_queue import FIRST, counts, differences
+from evaluations.reading.selectors.answer_check_queue import (
+    QueueChoice,
+    counts,
+    differences,
+    waiting,
+)
 from evaluations.reading.selectors.answer_checks import looked_at, spans_of
 from evaluations.reading.selectors.model_reading import unread_responses
 from evaluations.reading.selectors.reading_labour import READERS, labour, read_runs, samples
@@ -38,9 +43,10 @@ def overview(request: MemberRequest) -> HttpResponse:
 
 def _context(request: MemberRequest, form: SampleForm | None = None) -> dict[str, Any]:
     address = read_address(request.GET)
-    waits = counts(request.user, address.choice.run)
+    run = address.choice.run
+    waits = counts(request.user, run)
     runs = Paginator(read_runs(), PAGE).get_page(request.GET.get("page"))
-    shown = [address.choice.run] if address.choice.run else list(runs)
+    shown = [run] if run else list(runs)
     may_start = request.user.may(Capability.START_RUNS)
     return {
         "address": address,
@@ -48,13 +54,14 @@ def _context(request: MemberRequest, form: SampleForm | None = None) -> dict[str
         "runs": read_runs(),
         "page": runs,
         "waiting": [(source.value, waits[source]) for source in waits],
-        "all_waiting": sum(waits[source] for source in FIRST),
+        # A response may wait for several reasons.
+        "all_waiting": waiting(request.user, QueueChoice(None, run)).count(),
         "report": check_corrections(),
-        "differences": len(differences()),
+        "differences": len(differences(run)),
         "labour": labour(shown),
         "unread": _unread(shown) if may_start else [],
         "samples": samples(shown),
-        "form": form or SampleForm(initial={"run": address.choice.run}),
+        "form": form or SampleForm(initial={"run": run}),
         "may_see_runs": request.user.may(Capability.SEE_RUNS),
     }
 
@@ -104,8 +111,9 @@ def cases(request: MemberRequest) -> HttpResponse:
 @require_safe
 @requires(Capability.CHECK_ANSWERS)
 def difference_list(request: MemberRequest) -> HttpResponse:
-    """List the responses with differing checks."""
-    found = differences()
+    """List the responses with differing checks, of one run or of all."""
+    run = read_address(request.GET).choice.run
+    found = differences(run)
     page = Paginator(sorted(found), DIFFERENCES).get_page(request.GET.get("page"))
     rows = Response.objects.select_related("question__task").in_bulk(list(page))
     shown = [
@@ -117,5 +125,5 @@ def difference_list(request: MemberRequest) -> HttpResponse:
         for key in page
     ]
     count_items(request.user, "response", (row["response"].public_id for row in shown))
-    context = {"page": page, "rows": shown}
+    context = {"page": page, "rows": shown, "run": run}
     return render(request, "evaluations/reading/checks/differences.html", context)

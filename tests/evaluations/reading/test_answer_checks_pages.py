@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluations.models import AnswerCheck, CheckSample, Response
+from evaluations.reading.services.answer_checks import draw_sample
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user, sync_roles
@@ -251,6 +252,38 @@ def test_the_overview_counts_what_waits_and_who_read(curator: User, lead: User) 
     other = answers(SEVERAL)[0].run
     narrow = logged_in(curator).get(reverse("checks:overview") + f"?run={other.pk}").text
     assert "Check 1 response " in narrow
+
+
+def test_a_response_that_waits_for_two_reasons_is_counted_once(curator: User, lead: User) -> None:
+    run = answers(TAGGED, BRACKETED, BRACKETED)[0].run
+    draw_sample(run, 3, acting_user=lead)
+    page = logged_in(curator).get(reverse("checks:overview")).text
+    # The sample has all three; two of them wait for their weak wording too.
+    assert re.findall(r'<span class="push">(\d+)</span>', page)[2:4] == ["2", "3"]
+    assert "Check 3 responses" in page
+
+
+def test_the_overview_of_a_run_says_what_is_of_all_runs(curator: User, lead: User) -> None:
+    differing, corrected = answers(TAGGED)[0], answers(TAGGED)[0]
+    check(differing, curator, "A")
+    check(differing, lead, "B")
+    check(corrected, lead, "B")
+    client = logged_in(make_user(Role.CURATOR, "zheng"))
+    overview, listed = reverse("checks:overview"), reverse("checks:differences")
+    heading = "<h2>Corrections</h2>"
+    everything = client.get(overview).text
+    assert "1 response with conflicting checks" in everything
+    assert f"{heading}</div>" in everything
+    own = client.get(f"{overview}?run={differing.run_id}").text
+    assert f'href="{listed}?run={differing.run_id}"' in own
+    other = client.get(f"{overview}?run={corrected.run_id}").text
+    assert "with conflicting checks" not in other
+    assert f'{heading}<span class="sheet-note">All runs</span>' in other
+    assert (
+        item(differing, "?source=differ&amp;run=")
+        in client.get(f"{listed}?run={differing.run_id}").text
+    )
+    assert item(differing) not in client.get(f"{listed}?run={corrected.run_id}").text
 
 
 def test_who_may_start_runs_can_let_a_model_read_what_is_left(admin: User, lead: User) -> None:

@@ -77,6 +77,15 @@ def test_upload_check_import_and_again(ids: list[str], lead: User, var: Path) ->
     assert client.get(PAGE).status_code == 200
 
 
+def test_what_is_not_read_of_an_upload_is_named(ids: list[str], lead: User, var: Path) -> None:
+    files = {"a/x.JSONL": answers(*ids[:2]), "b/y.csv": b"id", "z.jsonl": answers("no")}
+    zipped = sent("answers.zip", zip_of(files))
+    batch = worked(answer_uploads.take_answers([zipped], "", model="", repeat=1, acting_user=lead))
+    assert sorted(row.name for row in batch.files.all()) == ["a/x.JSONL", "z.jsonl"]
+    found = batch.problems.exclude(code="unmatched").values_list("file", "code")
+    assert list(found) == [("b/y.csv", "not_read")]
+
+
 def test_a_stopped_import_goes_on_with_whole_files(ids: list[str], lead: User, var: Path) -> None:
     files = [sent("a.jsonl", answers(*ids[:2])), sent("b.jsonl", answers(*ids[2:]))]
     batch = worked(answer_uploads.take_answers(files, "", model="", repeat=1, acting_user=lead))

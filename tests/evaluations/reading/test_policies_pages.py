@@ -62,6 +62,26 @@ def test_a_programs_message_leaves_with_its_full_marks(lead: User, run: Run) -> 
     assert "3 responses were scored with an earlier version of the extraction rules" in text
 
 
+def test_what_counts_under_neither_policy_is_named(lead: User, run: Run) -> None:
+    page = reverse("scoring:policies", args=[run.pk])
+    assert "under neither policy" not in logged_in(lead).get(page).text
+    task = make_task(run.dataset)
+    made = [make_response(make_question(task), run, "【答案】A") for _ in range(4)]
+    score_responses(made[:3])
+    # The published rules say nothing of a quarantined one here; the last one has no score.
+    Response.objects.filter(pk=made[0].pk).update(published_score=None)
+    for one, status in zip(made, (ItemStatus.QUARANTINED, ItemStatus.EXCLUDED), strict=False):
+        Question.objects.filter(pk=one.question_id).update(status=status)
+    response = logged_in(lead).get(page)
+    compared = response.context["made"]
+    assert (compared.responses, compared.left_out, compared.uncounted) == (7, 2, 1)
+    # As before with the third new one: 24 of 24 published, 12 of 18 strict.
+    assert (compared.published, compared.strict) == ((24, 24), (12, 18))
+    assert "7 objective responses" in response.text
+    assert "2 responses to quarantined or excluded questions count under neither" in response.text
+    assert "1 response without a score, or with an error message" in response.text
+
+
 def test_one_reason_alone(lead: User, run: Run) -> None:
     page = reverse("scoring:policies", args=[run.pk])
     assert len(logged_in(lead).get(page, {"reason": "reading"}).context["lines"]) == 1

@@ -12,11 +12,13 @@ from evaluations.reading.rules.extraction.patterns import (
     LEFT_WINDOW,
     REJECTED_RIGHT,
     for_letters,
+    negated_left,
 )
 from evaluations.reading.rules.extraction.source_text import FIELD_END
 
 _OPENING = re.compile(
-    r"(?:(?:选项|(?<!选)项|\b(?:options?|choices?|letters?|statements?))\s{0,2})?[(\[\"'{<【]{0,2}\s{0,2}\Z",
+    r"(?:(?:选项|(?<!选)项|\b(?:options?|choices?|letters?|statements?))[^\S\n]{0,2}"
+    r"[(\[\"'{<【]{0,2}[^\S\n]{0,2}|[(\[\"'{<【]{0,2}\s{0,2})\Z",
     re.IGNORECASE,
 )
 # Up to 40 capital letters, or one small letter. The lookbehind stands after the letter because
@@ -39,10 +41,18 @@ _LONGEST_JOINER = 24
 # Only the last letters of an output are read: they decide, and more than this are noise.
 MOST_LETTERINGS = 1000
 _LIST_END = re.compile(
-    rf"\s{{0,2}}(?:\Z|[.。,;:!)\]}}\n{FIELD_END}]|这?[两三四2-4]个?[项者个]"
-    r"|都|均|全|皆|正确|符合|are\b|both\b|as\b|respectively\s{0,2}(?:[.。;\n]|\Z))",
+    rf"\s{{0,2}}(?:\Z|[.。,;:!)\]}}【\n{FIELD_END}]|这?[两三四2-4]个?[项者个]"
+    r"|都|均|全|皆|正确|符合|[当入可]选|是?(?:合适|合理|恰当|成立|准确)|are\b|both\b|as\b|respectively\s{0,2}(?:[.。;\n]|\Z)"
+    # A remark in brackets, unless it calls the last letter wrong.
+    r"|\((?=[^()\n]{0,40}?(?<![A-Za-z])(?-i:[A-G])(?![A-Za-z])"
+    r"|\s?(?:其[余他它]|(?:the )?(?:others?|rest)\b)"
+    r"|(?![^()\n]{0,40}(?:错|误|不|无|×|wrong|incorrect|false|not\b)))"
+    r"|(?:解析|理由|原因|说明|分析|(?:while|whereas)\b|其[余他它]|(?:the )?(?:others?|rest)\b))",
     re.IGNORECASE,
 )
+_REASON = re.compile(r"\s{0,2}(?:因为|由于|because\b|since\b)", re.IGNORECASE)
+# "So A, C is correct."
+_IS_RIGHT = re.compile(r"\s{0,2}is\s(?:correct|right|true)\b", re.IGNORECASE)
 _COLLECTIVE = re.compile(
     r"\s{0,2}(?:这?[三四五3-5]个?(?:选项|[项者个])?|选项)?\s{0,2}(?:均|都|全部?|皆|are\b|were\b)",
     re.IGNORECASE,
@@ -65,7 +75,8 @@ class Lettering:
     """Adjacent letters with their brackets and label ("选项(A)").
 
     ``core`` is the start of the letters. ``strong_join``: a word or a 、 joins
-    them to the letters before, not just a comma or a blank.
+    them to the letters before, not just a comma or a blank. ``open_ended``: a list
+    was cut in two, and it is not certain where.
     """
 
     letters: str
@@ -74,6 +85,7 @@ class Lettering:
     end: int
     strong_join: bool = False
     either_or: bool = False
+    open_ended: bool = False
 
 
 def letter_lists(text: str, letters: str) -> Iterator[list[Lettering]]:
@@ -118,7 +130,9 @@ def _joined(text: str, before: Lettering, after: Lettering) -> Lettering | None:
     if "(" in gap and ")" not in text[after.core : after.end]:
         return None
     strong = bool(joiner["word"].strip(" ,;"))
-    return replace(after, strong_join=strong, either_or=bool(joiner["or"]))
+    # "ABD(C)": C may be one of them or not.
+    added = gap.strip() == "(" and text[before.end - 1] != ")"
+    return replace(after, strong_join=strong, either_or=added or bool(joiner["or"]))
 
 
 def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
@@ -129,11 +143,27 @@ def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
     if weak and REJECTED_RIGHT.match(text, end):
         cut = 0 if _all_rejected(text, found) or _alike(text, found) else weak[0]
     elif weak and not _LIST_END.match(text, end):
-        start = found[0].start
-        cut = 0 if _NONE_OF.search(text, max(0, start - LEFT_WINDOW), start) else weak[-1]
+        left = text[max(0, found[0].start - LEFT_WINDOW) : found[0].start]
+        cut = 0 if _NONE_OF.search(left) else weak[-1]
+        if _IS_RIGHT.match(text, end) and not negated_left(left) and not _turn(text, found, weak):
+            cut = 0
+    turn = _turn(text, found, weak) if cut else None
+    cut = turn or cut
+    open_ended = bool(cut) and turn is None and (len(weak) > 1 or bool(_REASON.match(text, end)))
+    found = [replace(lettering, open_ended=open_ended) for lettering in found] if cut else found
     yield found[cut:]
     if cut:
         yield found[:cut]
+
+
+def _turn(text: str, found: list[Lettering], weak: list[int]) -> int | None:
+    """Return where the next remark clearly begins: "A,B;C,D错误", or out of order "A,C,D,B错误"."""
+    after_semicolon = [i for i in weak if ";" in text[found[i - 1].end : found[i].core]]
+    falling = [i for i in weak if found[i].letters[0] < found[i - 1].letters[-1]]
+    for turns in (after_semicolon, falling):
+        if len(turns) == 1:
+            return turns[0]
+    return None
 
 
 def _alike(text: str, found: list[Lettering]) -> bool:

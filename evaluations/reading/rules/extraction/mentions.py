@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import count, islice
 
+from evaluations.reading.rules.extraction import doubts
 from evaluations.reading.rules.extraction import patterns as p
 from evaluations.reading.rules.extraction.letter_lists import Lettering, letter_lists
 from evaluations.reading.rules.extraction.source_text import FIELD_END
@@ -32,7 +33,11 @@ _CLAUSE_END = re.compile(
     rf"[,，。;；.!\n{FIELD_END}()]|【(?:解析|分析|详解|点评|解答|解释|理由|考点|思路|说明|答案)"
 )
 
-
+# Wordings that add a letter to the answer, and that negate this in the same sentence.
+_ALSO = re.compile(
+    r"\s{0,2}(?:同样|也|亦|(?:is|are) also\b|(?:is|are) \w{4,8},? (?:too|as well)\b)"
+)
+_BUT = re.compile(r"[^。!\n]{0,40}?(?:但|不过|然而|无关|\bbut\b|\bhowever\b)", re.IGNORECASE)
 # The cues that "conclusion" belongs to.
 _LISTING = frozenset({"zh.reply", "en.is", "en.correct"})
 
@@ -54,7 +59,8 @@ class Mention:
     ``places`` has the place of each letter. ``cue`` is the name of the wording that
     commits to them and ``cue_start`` its start (without one, the start of the
     mention); a ``weak`` cue is less explicit. ``undecided``: the letters are
-    alternatives ("A or C"). ``is_small``: small letters, maybe an article or a variable.
+    alternatives ("A or C"), or doubted. ``is_small``: small letters, maybe an article
+    or a variable. ``open_ended``: more letters may belong to the list.
     """
 
     letters: tuple[str, ...]
@@ -67,6 +73,7 @@ class Mention:
     weak: bool
     undecided: bool
     is_small: bool
+    open_ended: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +164,7 @@ def named_before(text: str, last: Mention, earlier: Sequence[Mention]) -> Mentio
     if named is None or set(named.letters) & set(last.letters):
         return None
     concluded = p.CONCLUDED.search(text, named.end, last.cue_start)
-    return None if concluded or p.WRONG_IS_ASKED.search(text, 0, last.cue_start) else named
+    return None if concluded or doubts.WRONG_IS_ASKED.search(text, 0, last.cue_start) else named
 
 
 def is_answer_beside(text: str, named: Mention, last: Mention) -> bool:
@@ -165,6 +172,26 @@ def is_answer_beside(text: str, named: Mention, last: Mention) -> bool:
     gap = p.ADJACENT.match(text, named.end)
     beside = gap is not None and gap.end() >= wording_start(text, last)
     return named.cue in p.ANSWERING and beside
+
+
+def changed_behind(text: str, last: Mention, letters: str) -> bool:
+    """Return whether what is said behind the answer *last* leaves open which letters it has."""
+    mentions = find_mentions(text, letters).capitals()
+    behind = (mention for mention in mentions if mention.start >= last.end)
+    return any(_adds_or_removes(text, last, mention) for mention in behind)
+
+
+def _adds_or_removes(text: str, last: Mention, mention: Mention) -> bool:
+    if doubts.may_add(text, last.end, mention.start, mention.end):
+        return True
+    if set(mention.letters) <= set(last.letters):
+        rejected = mention.stance is Stance.REJECTED
+        return doubts.removes(text, last.end, mention.start, mention.end, rejected=rejected)
+    return bool(
+        mention.stance is Stance.AFFIRMED
+        and _ALSO.match(text, mention.end)
+        and not _BUT.match(text, mention.end)
+    )
 
 
 def is_against(text: str, mention: Mention) -> bool:
@@ -181,11 +208,23 @@ def wording_start(text: str, mention: Mention) -> int:
 
 def _mention(text: str, found: list[Lettering], following: int, is_small: bool) -> Mention:
     start, end = found[0].start, found[-1].end
-    verdict = _verdict(
-        left=text[max(0, start - p.LEFT_WINDOW) : start],
-        right=_without_aside(text[end : end + p.RIGHT_WINDOW]),
-        clause=_clause(text[end : min(end + p.RIGHT_WINDOW, following)]),
-        is_small=is_small,
+    left = text[max(0, start - p.LEFT_WINDOW) : start]
+    # "C错误，排除" ends its line and does not exclude the D of the next.
+    left += "\n" if "\n" in text[start : found[0].core] else ""
+    right = _without_aside(text[end : end + p.RIGHT_WINDOW])
+    if doubts.is_article(text[start:end], right):
+        clause = ""
+    else:
+        clause = _clause(text[end : min(end + p.RIGHT_WINDOW, following)])
+    verdict = _verdict(left=left, right=right, clause=clause, is_small=is_small)
+    if verdict.cue is None and not is_small:
+        asked = doubts.asked_for(text, end, min(end + p.RIGHT_WINDOW, following))
+        if asked is not None and not (p.negated_left(left) or doubts.is_supposed(left)):
+            verdict = _Verdict(Stance.AFFIRMED if asked else Stance.REJECTED, p.ASKED)
+    unsure = verdict.stance is not Stance.REJECTED and (
+        doubts.is_unsure(left, right)
+        or doubts.is_unsure("", text[end : end + p.RIGHT_WINDOW])
+        or (verdict.stance is Stance.AFFIRMED and doubts.is_withdrawn(right))
     )
     return Mention(
         letters=tuple("".join(lettering.letters for lettering in found).upper()),
@@ -196,8 +235,11 @@ def _mention(text: str, found: list[Lettering], following: int, is_small: bool) 
         cue=verdict.cue.name if verdict.cue else "",
         cue_start=start - verdict.length,
         weak=bool(verdict.cue and verdict.cue.weak),
-        undecided=verdict.alternative or any(lettering.either_or for lettering in found),
+        undecided=(
+            unsure or verdict.alternative or any(lettering.either_or for lettering in found)
+        ),
         is_small=is_small,
+        open_ended=found[-1].open_ended,
     )
 
 
@@ -225,7 +267,8 @@ def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
         return _Verdict(Stance.NAMED)
     if p.FAULTED_CLAUSE.search(clause):
         return _Verdict(Stance.FAULTED)
-    return _Verdict(Stance.AFFIRMED if p.AFFIRMED_CLAUSE.search(clause) else Stance.NAMED)
+    right_one = p.AFFIRMED_CLAUSE.search(clause) and not doubts.is_supposed(left)
+    return _Verdict(Stance.AFFIRMED if right_one else Stance.NAMED)
 
 
 def _commitment(left: str, right: str, is_small: bool) -> _Verdict | None:

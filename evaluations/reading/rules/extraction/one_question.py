@@ -56,7 +56,7 @@ def read_one_question(source: SourceText, letters: str, *, several: bool) -> Ext
         return unread(ReadingOutcome.NO_ANSWER, 1)
     if not several:
         reading = as_one(reading)
-    if reading.undecided or (not several and several_letters(reading)):
+    if reading.undecided or (reading.open_ended if several else several_letters(reading)):
         return ambiguous(reading)
     return extraction_of(reading, "".join(sorted(set(reading.letters))))
 

@@ -61,7 +61,13 @@ _EN_IS = r"\s{0,2}(?:is|are|was|be|'s|:|=|→|->|[-–—](?:\s|\Z))"
 
 CUES = (
     Cue("zh.answer", _left(rf"答案[】\]\"'}}]{{0,2}}(?:{_ZH_FILL}){{0,6}}\s{{0,4}}")),
-    Cue("zh.reply", _left(r"(?:回答|作答|我的选择|结论|答)\s{0,2}(?:是|为)?\s?:\s{0,4}")),
+    Cue(
+        "zh.reply",
+        _left(
+            r"(?:回答|作答|我的选择|结论|答|(?<![一-龥])最终"
+            r"|(?:修改|更改|更正|改正|修订|修正|订正)之?后)\s{0,2}(?:是|为)?\s?:\s{0,4}"
+        ),
+    ),
     Cue(
         "zh.choose",
         _left(
@@ -81,7 +87,7 @@ CUES = (
         _left(r"(?:只有(?<!不是只有)(?<!并非只有)(?<!是否只有)|唯有|仅有)\s{0,2}"),
         right=_right(
             r"\s{0,2}(?:的?(?:说法|表述|叙述|描述|观点|结论|内容))?\s{0,2}(?:才|最|是|完全|能|可以?){0,2}"
-            r"(?:符合|正确|对的?(?=[,。;\s]|\Z)|成立|满足|恰当|合适|合理|准确|贴切)"
+            r"(?:符合|正确|对的?(?=[,。;\s]|\Z)|成立|满足|恰当|合适|合理|准确|贴切)(?!时|的?[情前条])"
         ),
     ),
     Cue(
@@ -92,7 +98,13 @@ CUES = (
         ),
         weak=True,
     ),
-    Cue("zh.corrected", _left(r"(?:更正|改为|改成|改选|修正|订正|纠正)(?:为|是|:)?\s{0,3}")),
+    Cue(
+        "zh.corrected",
+        _left(
+            r"(?:更正|改为|改成|改选|修正|订正|纠正|勘误)"
+            r"(?:应?[为是]|:\s?(?:应?[为是])?)?\s{0,3}"
+        ),
+    ),
     Cue("zh.is_one", _left(r"的(?:一?项|选项|一组|一句)?是\s{0,2}"), weak=True),
     Cue(
         "zh.is",
@@ -122,6 +134,7 @@ CUES = (
         _left(
             rf"(?<![A-Za-z])(?:answers?|ans)[\"'}}\]】)]{{0,2}}(?:{_EN_FILL}){{0,4}}{_EN_IS}(?:{_EN_FILL}){{0,5}}\s{{0,4}}"
             r"|(?:\A|\n)\s{0,3}(?:final |correct |my )?(?:answers?|ans\.?)\s{0,3}"
+            r"|(?:\A|[\n;.(])\s{0,3}(?:final|corrected|correction|erratum|revised|updated)\s{0,2}:\s{0,3}"
         ),
     ),
     Cue(
@@ -173,6 +186,8 @@ _THE_ANSWER = _right(
     r"(?:[,;.!:)\n\x1e]|\Z|because\b|since\b|as\b)"
 )
 THE_ANSWER = Cue("the_answer", _left(r"(?!)"), right=_THE_ANSWER)
+# Not a commitment: the text says that the option is what the question asks for, or is not.
+ASKED = Cue("asked", _left(r"(?!)"))
 # An opinion of others, a question or an appearance: "误以为A", "why A", "A may seem".
 NOT_MEANT_LEFT = _left(
     r"(?:误[以认]?为|看[似来像]|似乎|貌似|是否|并非|不认为|有人|同学们?|学生|考生|若|如果|假[如设]|要使|除非|为什么|为何)[^,。;\n]{0,8}"
@@ -187,7 +202,7 @@ ANSWERING = frozenset(
 NAMING = ANSWERING | {"zh.the_one"}
 # In the wording of a commitment or right before it: it names the options that are wrong.
 AGAINST = re.compile(
-    r"(?<!没有)(?<!无)错|(?<!没有)(?<!无)(?<!错)误|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合|满足|能)"
+    r"(?<!没有)(?<!无)错|(?<!没有)(?<!无)(?<!错)(?<!勘)误|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合|满足|能)"
     r"|\b(?:wrong|incorrect|false|not|except|least)\b",
     re.IGNORECASE,
 )
@@ -196,14 +211,6 @@ AGAINST_WINDOW = 12
 CONCLUDED = re.compile(
     r"所以|因此|故|综上|那么|应选|但|然而|不过"
     r"|\b(?:so|therefore|thus|hence|then|but|however)\b",
-    re.IGNORECASE,
-)
-# The question is said to ask for the wrong options.
-WRONG_IS_ASKED = re.compile(
-    r"(?:题目|本题|题干|要求|下列|以下|哪|[让问]的?是|选出?)[^。\nA-G]{0,16}"
-    r"(?:错|有误|不(?:正确|恰当|当|合适|合理|妥|成立|属于|符合))"
-    r"|\b(?:asks?|asked|asking|looking) (?:us )?(?:for|to|which)\b[^.\n]{0,40}"
-    r"\b(?:wrong|incorrect|false|not|except|exception|least)\b",
     re.IGNORECASE,
 )
 # Between an answer and the list of the wrong options right behind it.
@@ -225,12 +232,13 @@ def cues_for(left: str) -> tuple[Cue, ...]:
 _NEGATED_LEFT_ZH = _left(
     r"(?:不(?:会|能|可能|应[该当]?|该|可|再|太可能)?|没有?|未|(?<![分特差])别|勿|并?非|绝非|无法)\s?(?:是|选择?|为|填|等于|属于)\s{0,2}"
     r"|(?:误|错|漏|易|多|备)选(?:择|了)?\s{0,2}"
-    r"|(?:排除|除去?|除了|剔除|去掉|舍去|否定|淘汰|而非|并非|不同于|区别于)\s{0,2}"
+    r"|(?:排除|除去?|除了|剔除|去掉|舍去|否定|淘汰|而非|并非|不同于|区别于)[^\S\n]{0,2}"
 )
 _LONGEST_NEGATED_ZH = 12
 _NEGATED_LEFT_EN = _left(
     r"(?:\bnot|n't|\bnever|\bneither|\bnone of|\bnor|\bexcept(?: for)?|\brather than"
-    r"|\binstead of|\bunlike|\b(?:eliminat|exclud|reject|dismiss|discard)(?:e|es|ed|ing|s)?"
+    r"|\binstead of|\bunlike|\b(?:anything|all|everything) but|\bfar from"
+    r"|\b(?:eliminat|exclud|reject|dismiss|discard)(?:e|es|ed|ing|s)?"
     r"|\brul(?:e|es|ed|ing) out|\bcannot|\bother than)"
     r"(?:\s(?:possibly|really|actually|simply|just|be|the|both|either|options?|choices?|choose|select"
     r"|pick|go with|answers?|letters?|to|for)){0,3}\s{0,2}"
@@ -238,7 +246,8 @@ _NEGATED_LEFT_EN = _left(
 # Every wording of ``_NEGATED_LEFT_EN`` has one of these.
 _NEGATIONS_EN = (
     *("not", "n't", "never", "neither", "none of", "nor", "except", "rather", "instead", "unlike"),
-    *("eliminat", "exclud", "reject", "dismiss", "discard", "rul", "other"),
+    *("eliminat", "exclud", "reject", "dismiss", "discard", "rul", "other", "thing but", "all but"),
+    "far from",
 )
 
 
@@ -261,8 +270,8 @@ NEGATED_CUE = _left(
     r"|(?:\bnot|n't|\bnever|\bcannot|\bneither)\s(?:\w{2,12}\s)?"
 )
 CONDITIONAL_CUE = _left(
-    r"(?:如果|假如|假设|倘若|要是|若)[^,。;:\n]{0,8}"
-    r"|\b(?:if|suppose|unless)\b(?![^,.;:\n]{0,16}\bthen\b)[^,.;:\n]{0,16}"
+    r"(?:如果|假[如设定使]|倘若|要是|若)[^,。;:\n]{0,8}"
+    r"|\b(?:if|suppos(?:e|ing)|assum(?:e|ing)|unless)\b(?![^,.;:\n]{0,16}\b(?:then|so)\b)[^,.;:\n]{0,16}"
 )
 ALTERNATIVE_CUE = _left(
     r"或者?(?:是|说)?\s{0,2}|\bor\s{0,2}(?:maybe |perhaps |possibly )?(?:the |it )?"
@@ -302,10 +311,13 @@ _NEXT_LIST = (
     r"(?:分别|依次)?(?:[是为有:]|(?:is|are)\b))"
 )
 REJECTED_RIGHT = _right(
-    rf"{_NEXT_LIST}{_ZH_VERDICT}(?:错|误(?!差)|有误|不对|不正确|不符|不成立|不合|不能选|不选(?!\s?[A-G])|不是|不可"
+    rf"{_NEXT_LIST}{_ZH_VERDICT}(?:错|误(?!差)|有误|不对|不正确|不符|不成立|不合|不能(?:选|是|[作成]?为|算)|不会[是为]|[并绝决]非|[绝决]不|不选(?!\s?[A-G])|不是|不可"
     r"|不恰当|不妥|不当|被?排除|可以?排除|×|✗|✘|❌)"
-    r"|[ ]{0,2}:?[ ]{0,2}(?:(?:is|are|was|were|seems?|looks?)(?: \w{1,12}){0,2} "
-    r"(?:not|incorrect|wrong|false|invalid|inaccurate|irrelevant|unlikely|impossible|out)\b"
+    r"|[ ]{0,2}:?[ ]{0,2}(?:(?:is|are|was|were|seems?|looks?"
+    r"|(?:would|could|should|will|must|can|may|might)(?: \w{1,12})? be)(?: \w{1,12}){0,2} "
+    r"(?:not|incorrect|wrong|false|invalid|inaccurate|irrelevant|unlikely|impossible|out|hardly"
+    r"|scarcely|never|far from|anything but|mistaken?|errors?|trap)\b"
+    r"|(?:can|could|would|should|will|may|might) (?:not|never|hardly|scarcely)(?: \w{1,12})? be\b"
     r"|isn't|aren't|can't be|cannot be|does(?:n't| not)|do(?:n't| not)"
     r"|can be (?:eliminated|ruled out|excluded|rejected)|contradicts|fails"
     r"|(?:incorrect|wrong|false)\b)"
@@ -333,7 +345,8 @@ AFFIRMED_CLAUSE = re.compile(
     r"(?:正确|恰当|合理|成立|当选|最佳|最好|合适|贴切|准确|(?<![相绝反针])对|是答案)(?:的|了|答案|选项|一项){0,2}\s{0,2}\Z"
     r"|符合(?:题意|题干|要求|题目|文意|史实|原文)[^,。]{0,4}\Z|\A\s{0,2}(?:[√✓✔✅](?!\s?[0-9(])|(?:[全都均皆]选|is)\s{0,2}\Z)"
     r"|\b(?:is|are|seems?|must be|would be|looks?)(?: \w{1,12}){0,3} "
-    r"(?:correct|right|true|best|accurate|valid|answers?|choice|one|option)\b|\b(?:correct|right|true)\s{0,2}\Z",
+    r"(?:correct|right|true|best|accurate|valid|answers?|choice|one|option)\b|\b(?:correct|right|true)\s{0,2}\Z"
+    r"|\A\s{0,2}(?:the )?(?:correct|right|best) (?:answer|choice|option|one)\s{0,2}\Z",
     re.IGNORECASE,
 )
 

@@ -18,7 +18,7 @@ class Reading:
     Without letters: there is a field for the answer, and it is empty. ``undecided``:
     the letters are given as alternatives. Letters are in order of appearance;
     ``places`` has the span of each, or is empty if no caller needs it. ``against`` is what the text
-    names as wrong after these letters.
+    names as wrong after these letters. ``open_ended``: a set may have more letters.
     """
 
     letters: tuple[str, ...]
@@ -29,6 +29,7 @@ class Reading:
     undecided: bool = False
     places: tuple[Span, ...] = ()
     against: Reading | None = None
+    open_ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

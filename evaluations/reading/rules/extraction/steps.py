@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 
+from evaluations.reading.rules.extraction import doubts
 from evaluations.reading.rules.extraction import patterns as p
 from evaluations.reading.rules.extraction.letter_lists import JSON_KEY_RIGHT
 from evaluations.reading.rules.extraction.mentions import (
     Mention,
     Stance,
+    changed_behind,
     find_mentions,
     is_answer_beside,
     named_before,
@@ -46,6 +48,8 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _OR = re.compile(r"或者?|/|\bor\b", re.IGNORECASE)
+# "ABD (C)": C may be one of them or not.
+_LAST_IN_BRACKETS = re.compile(r"[A-G]\s{0,3}\(")
 # Matches every text that ``whole`` reads, and fails at the first other character: the
 # characters of ``_MARGIN``, ``_BESIDE`` and ``_OR``, and the letters of the item.
 _MAY_BE_WHOLE = (
@@ -60,22 +64,18 @@ _LEADING = re.compile(
     r"\s{0,4}(?P<sign>[✅✔☑]\s{0,2})?[(\[\"]?(?P<letter>[A-Za-z])"
     r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|(?:理由|解析|解释|说明)\s?:|rather|\(|[-–—]\s))"
 )
+_GOES_ON = re.compile(r"(?!因为|由于)[^\s.,:;。、!)]")
 # "A+B": two letters joined like terms of a formula.
 _JOINED_ON = re.compile(r"\s?[+&]\s?[A-G](?![A-Za-z0-9])")
-# Wordings that add a letter to the answer, and that negate this in the same sentence.
-_ALSO = re.compile(
-    r"\s{0,2}(?:同样|也|亦|(?:is|are) also\b|(?:is|are) \w{4,8},? (?:too|as well)\b)"
-)
-_BUT = re.compile(r"[^。!\n]{0,40}?(?:但|不过|然而|无关|\bbut\b|\bhowever\b)", re.IGNORECASE)
 # Words that introduce a change of the answer.
 _TURN = re.compile(
     r"更正|不[,;]|我[认觉]|修正|纠正|订正|改|重新|再次?|检查|仔细|不对|错|不是|其实|实际|抱歉|应[该当为是选]|最终|最后|但|而是|[因所]此?以|因此|综上|故"
-    r"|(?i:\b(?:wait|actually|correct|correction|rather|sorry|mistake|error|wrong|instead|but|however|so"
+    r"|(?i:\b(?:wait|actually|correct|correction|corrected|updated|rather|sorry|mistake|error|wrong|instead|but|however|so"
     r"|therefore|thus|hence|final|finally|revised?|changed?|re-?check(?:ing)?|no|not|should|again)\b)"
 )
 # The text between two boxes of one answer.
 _BETWEEN_BOXES = re.compile(r"\}?[\s$,、;和与及]{0,6}(?:(?:and|or)\s{0,2})?[\s$]{0,3}")
-_OPTION_LINE = re.compile(r"^\s{0,4}[(\[]?([A-G])[)\].:、]", re.MULTILINE)
+_OPTION_LINE = re.compile(r"(?:^\s{0,4}[(\[]?|选项)([A-G])[)\].:、]|([A-G])选?项:", re.MULTILINE)
 # Options with their text: "A. ①② B. ①③".
 _OPTION_LABEL = re.compile(r"(?<![^\s(])([A-G])[.:)](?=\s?[^\s.,:;。、A-G])")
 _LINE = re.compile(r"[^\n\x1e]++")
@@ -151,7 +151,7 @@ def whole(source: SourceText, letters: str) -> Reading | None:
     if not for_letters(_MAY_BE_WHOLE, letters, re.IGNORECASE).fullmatch(source.text):
         return None
     text = _BESIDE.sub(lambda match: " " * len(match[0]), source.text)
-    undecided = bool(_OR.search(text))
+    undecided = bool(_OR.search(text) or _LAST_IN_BRACKETS.search(text))
     text = _OR.sub(lambda match: " " * len(match[0]), text)
     for alphabet in (letters, letters.lower()):
         if not for_letters(_ONLY_LETTERS, alphabet).fullmatch(text):
@@ -189,7 +189,10 @@ def opening(source: SourceText, letters: str) -> Reading | None:
     following = source.text[mention.end : mention.end + 2]
     if mention.letters == ("A",) and re.match(r"\s[A-Za-z]", following):
         return None  # the article in "A careful reading"
-    return _with_siblings(source, from_mention(source, mention, "opening", 0.9), mention, letters)
+    reading = from_mention(source, mention, "opening", 0.9)
+    if changed_behind(source.text, mention, letters):
+        return replace(reading, undecided=True)
+    return _with_siblings(source, reading, mention, letters)
 
 
 def _all_rejected(source: SourceText, letters: str) -> Reading | None:
@@ -207,7 +210,11 @@ def committed(source: SourceText, letters: str) -> Reading | None:
     A repetition of the question with its options is no commitment.
     """
     chosen = find_mentions(source.text, letters).commitments_from_the_end()
-    meant = (m for m in chosen if not names_all_options(source.text, m.places[0], letters))
+    meant = (
+        m
+        for m in chosen
+        if m.cue == p.THE_ANSWER.name or not names_all_options(source.text, m.places[0], letters)
+    )
     last = next(meant, None)
     if last is None:
         return None
@@ -225,14 +232,7 @@ def committed(source: SourceText, letters: str) -> Reading | None:
     if (
         joined
         or unsure
-        or any(
-            mention.start > last.end
-            and mention.stance is Stance.AFFIRMED
-            and not set(mention.letters) <= set(last.letters)
-            and _ALSO.match(source.text, mention.end)
-            and not _BUT.match(source.text, mention.end)
-            for mention in find_mentions(source.text, letters).capitals()
-        )
+        or changed_behind(source.text, last, letters)
         or _wavers(source.text, last, iter(earlier))
         or _conflicts(source.text, last, earlier)
     ):
@@ -258,16 +258,14 @@ def _all_listed(source: SourceText, letters: str) -> Reading | None:
 
 
 def _wavers(text: str, last: Mention, earlier: Iterator[Mention]) -> bool:
-    """Return True for "可能是A，也可能是B", and if two letters are each called the answer."""
+    """Return True for "答案是A，但可能是B", and if two letters are each called the answer."""
     called = last.cue == p.THE_ANSWER.name
     if not called and not p.HEDGE.search(text, last.cue_start, last.start):
         return False
     before = next(earlier, None)
     if before is None or set(before.letters) == set(last.letters):
         return False
-    if called:
-        return before.cue == last.cue
-    return bool(p.HEDGE.search(text, before.cue_start, before.start))
+    return before.cue == last.cue if called else True
 
 
 def _conflicts(text: str, last: Mention, earlier: Sequence[Mention]) -> bool:
@@ -298,8 +296,19 @@ def affirmed(source: SourceText, letters: str) -> Reading | None:
     if not names or spoken_against & set(names) or (rejected and spoken_against < others):
         return None
     span = source.span(right[0].start, right[-1].end)
-    undecided = any(m.undecided for m in right)
-    return Reading(names, span, "affirmation", "affirmed", 0.7, undecided)
+    # "C不确定" may belong to the set; "本题选错误的" asks for the others.
+    open_ones = (m for m in mentions if not set(m.letters) <= rejected | set(names))
+    undecided = (
+        any(m.undecided for m in right)
+        or any(doubts.may_be_right(source.text, m.end) for m in open_ones)
+        or bool(
+            rejected
+            and all(m.cue != p.ASKED.name for m in right)
+            and doubts.WRONG_IS_ASKED.search(source.text)
+        )
+    )
+    open_ended = any(m.open_ended for m in right)
+    return Reading(names, span, "affirmation", "affirmed", 0.7, undecided, open_ended=open_ended)
 
 
 def lone_line(source: SourceText, letters: str) -> Reading | None:
@@ -331,14 +340,19 @@ def leading(source: SourceText, letters: str) -> Reading | None:
     if match["letter"].islower() and JSON_KEY_RIGHT.match(source.text, match.end("letter")):
         return None
     several_signs = match["sign"] and source.text.count(match["sign"][0]) > 1
-    if several_signs or len(set(_OPTION_LINE.findall(source.text))) > 1:
+    if several_signs or len({"".join(x) for x in _OPTION_LINE.findall(source.text)}) > 1:
         return None
     if names_all_options(source.text, match.start("letter"), letters):
         return None
-    mention = find_mentions(source.text, letters).first()
+    mentions = find_mentions(source.text, letters)
+    mention = mentions.first()
     if mention is None or mention.start > match.start("letter"):
         return None
     if mention.stance is Stance.REJECTED:
+        return None
+    # "A选项提到… B选项…" goes through the options.
+    goes_on = source.text[match.end() - 1] == "项" and _GOES_ON.match(source.text, match.end())
+    if goes_on and any(set(m.letters) - set(mention.letters) for m in mentions):
         return None
     return from_mention(source, mention, "leading", 0.6)
 
@@ -369,6 +383,7 @@ def from_mention(source: SourceText, mention: Mention, method: str, confidence: 
         pattern=mention.cue or method,
         confidence=confidence,
         undecided=mention.undecided,
+        open_ended=mention.open_ended,
         places=tuple(source.span(place, place + 1) for place in mention.places),
     )
 

@@ -40,7 +40,10 @@ class Reason(Named):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one policy read in a response and where, how the reading ended, and its points."""
+    """What one policy read in a response and where, how the reading ended, and its points.
+
+    ``key`` is the key that gave the points.
+    """
 
     answers: tuple[str | None, ...]
     outcome: str
@@ -48,6 +51,7 @@ class Evidence:
     method: str = ""
     pattern: str = ""
     spans: Sequence[Sequence[int] | None] = ()
+    key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,11 @@ class MovedItem:
     steps: tuple[Step, ...]
 
     @property
+    def strict_key(self) -> tuple[str, ...]:
+        """Return the key of the strict score where it is not the published one, else ()."""
+        return self.strict.key if self.strict is not None and self.strict.key != self.key else ()
+
+    @property
     def leaves(self) -> bool:
         """Return whether the item is not counted under ``strict``."""
         return any(step.full < 0 for step in self.steps)
@@ -205,7 +214,7 @@ def rate(points: Decimal, full: Decimal) -> Fraction | None:
 
 
 COLUMNS = (
-    *("run", "task", "question", "repeat", "response", "key", "full"),
+    *("run", "task", "question", "repeat", "response", "key", "strict_key", "full"),
     *("published_read", "published_words", "published_points"),
     *("strict_read", "strict_outcome", "strict_method", "strict_words", "strict_points"),
     *(f"change_{reason.value}" for reason in Reason),
@@ -234,7 +243,7 @@ def _row(run: int, one: MovedItem, words: Mapping[str, str]) -> list[Cell]:
     by_reason = {step.reason: float(step.points) for step in one.steps}
     return [
         *(run, one.task, one.external_id, one.repeat, str(one.public_id)),
-        *(" ".join(one.key), float(one.full)),
+        *(" ".join(one.key), " ".join(one.strict_key or one.key), float(one.full)),
         *(spelled[0], words.get(Policy.PUBLISHED, "")),
         float(published.points) if published else None,
         spelled[1],
