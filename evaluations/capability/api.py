@@ -65,26 +65,22 @@ class ValueSerializer(serializers.Serializer[Any]):
     calculation = api_fields.IntegerField(min_value=0, max_value=1, **APPLIES)
 
 
-class NewJudgementSerializer(ValueSerializer):
-    """A judgement as the desk sends it."""
+class NewJudgementSerializer(api_fields.KnownFields, ValueSerializer):
+    """A judgement as the desk sends it; nobody sets a reviewer here."""
 
     answer = serializers.UUIDField()
     key = serializers.UUIDField()
     based_on_version = api_fields.IntegerField(min_value=0)
-    weaknesses = serializers.ListField(
-        child=serializers.ChoiceField(choices=Weakness.choices()), required=False, default=list
+    weaknesses = api_fields.ListField(
+        child=serializers.ChoiceField(choices=Weakness.choices()),
+        max_length=len(Weakness),
+        required=False,
+        default=list,
     )
     note = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=LONGEST_NOTE
     )
     seconds = api_fields.IntegerField(required=False, allow_null=True, default=None)
-
-    def to_internal_value(self, data: Any) -> Any:
-        """A field that there is not is refused: nobody sets a reviewer here."""
-        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
-        if unknown:
-            raise serializers.ValidationError({name: [_("Unknown field.")] for name in unknown})
-        return super().to_internal_value(data)
 
 
 class OwnJudgementsAPI(generics.ListAPIView[CapabilityJudgement]):

@@ -25,6 +25,7 @@ from evaluations.runs.forms.choices import RunsField
 from evaluations.statistics.policies import Policy
 from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
+from gradeapp.accounts.person_fields import PeopleField
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.desk_pages import DeskForm
@@ -46,7 +47,7 @@ class ReviewForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Choose at least one run.")},
     )
-    reviewers = number_fields.KeysField(
+    reviewers = PeopleField(
         label=_("Reviewers"),
         queryset=User.objects.none(),
         widget=forms.CheckboxSelectMultiple,

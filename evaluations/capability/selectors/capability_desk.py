@@ -27,6 +27,7 @@ from evaluations.models import (
 )
 from evaluations.models.vocabulary import ReviewStatus
 from evaluations.runs.rules.option_order import as_shown, asked_as_shown
+from evaluations.runs.selectors.responses import Keys, keys_by
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 from questions.selectors.bank import image_addresses
@@ -53,7 +54,7 @@ class ReviewedAnswer:
 
     ``public_id`` is random and tells neither the model nor the run. ``read`` has
     the answer read for each sub-question, None for a gap; it is empty where
-    teachers marked the response.
+    teachers marked the response. ``keys`` are those that scored it.
     """
 
     public_id: str
@@ -64,7 +65,7 @@ class ReviewedAnswer:
     year: int | None
     paper: str
     stem: str
-    answer_key: tuple[str, ...]
+    keys: tuple[Keys, ...]
     reference_answer: str
     analysis: str
     response_text: str
@@ -196,6 +197,7 @@ def reviewed_answer(item: ReviewItem) -> ReviewedAnswer:
     question, revision = item.question, item.revision
     # The letters in the response are those that were shown, so the key has them too.
     order = item.response.option_order
+    keys = keys_by(item.review.policy, revision, revision)
     return ReviewedAnswer(
         public_id=str(item.public_id),
         task=question.task.slug,
@@ -205,7 +207,13 @@ def reviewed_answer(item: ReviewItem) -> ReviewedAnswer:
         year=question.year,
         paper=question.paper,
         stem=asked_as_shown(revision, order),
-        answer_key=as_shown(revision.answer_key, revision.letters, order),
+        keys=tuple(
+            (
+                as_shown([key], revision.letters, order)[0],
+                None if original is None else as_shown([original], revision.letters, order)[0],
+            )
+            for key, original in keys
+        ),
         reference_answer=revision.reference_answer,
         analysis=revision.analysis,
         response_text=item.response.text,

@@ -35,6 +35,7 @@ from evaluations.statistics.figure import Figure, Report, ReportRow
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.tally import ALL
 from gradeapp.accounts.models import User
+from gradeapp.accounts.names import names_apart
 from questions.rules.vocabulary import Part
 
 REPORT = "capability_review"
@@ -112,8 +113,9 @@ def reviewer_loads(review: CapabilityReview) -> list[ReviewerLoad]:
     judged = dict(given.values_list("holder").annotate(n=Count("pk")).order_by())
     present = set(review.reviewers.values_list("pk", flat=True))
     people = User.objects.filter(pk__in={*present, *planned, *judged})
+    names = names_apart(people)
     return [
-        ReviewerLoad(str(p), planned.get(p.pk, 0), judged.get(p.pk, 0), p.pk not in present)
+        ReviewerLoad(names[p.pk], planned.get(p.pk, 0), judged.get(p.pk, 0), p.pk not in present)
         for p in people.order_by("display_name", "username")
     ]
 
@@ -235,7 +237,7 @@ def _asked(condition: Condition) -> ModelCondition:
 
 def names_of(people: Iterable[int]) -> dict[int, str]:
     """The names of *people* by key."""
-    return {key: str(person) for key, person in User.objects.in_bulk(list(people)).items()}
+    return names_apart(User.objects.filter(pk__in=list(people)))
 
 
 def _tasks(

@@ -73,14 +73,19 @@ def mark_before_seeing(
     """Keep what *lead* would give before seeing the other marks; the first one
     under a rubric counts and stays. The audit trail says where they may have seen some before.
 
-    Raises NotAllowed and Conflict as ``arbitrate`` does, BadInput for a mark that does
-    not fit, or the *key* of another one.
+    Raises NotAllowed and Conflict as ``arbitrate`` does, Conflict for another mark than the
+    first one, BadInput for a mark that does not fit, or the *key* of another one.
     """
     given = GivenMark(tuple(points), total, comment.strip())
     with transaction.atomic():
         hold_key(str(key))
         locked = lock(answer.pk)
         if earlier := mark_before(locked, lead):
+            if not _same_before(earlier, given):
+                raise Conflict(
+                    _("Your mark before seeing the others is already stored, and stays."),
+                    code="marked_first",
+                )
             return earlier
         if ArbiterMark.objects.filter(key=key).exists():
             raise _key_used()
@@ -137,7 +142,8 @@ def arbitrate(
             _check_rubric(locked, rubric)
             _check_fits(locked, given)
             mark = _write(_taken(locked, lead, now), locked, lead, given, key)
-            record(Tag.ARBITRATED, mark, actor=lead, answer=locked.alias, total=str(mark.total))
+            detail = {"answer": locked.alias, "total": str(mark.total), "reason": reason.value}
+            record(Tag.ARBITRATED, mark, actor=lead, **detail)
             finalize(locked, now=now)
             return mark
     except IntegrityError as error:  # one_role_per_person_and_response
@@ -229,6 +235,13 @@ def _earlier(key: UUID, given: GivenMark, answer: BlindAnswer, lead: User) -> Ma
     if mark.slot.answer_id != answer.pk or mark.teacher_id != lead.pk:
         raise _key_used()
     return mark if same_content(mark, given) else None
+
+
+def _same_before(earlier: ArbiterMark, given: GivenMark) -> bool:
+    """Whether a mark before seeing is the one that is stored."""
+    points = [plain(value) for value in given.points]
+    same_marks = earlier.points == points and (points or earlier.total == given.total)
+    return bool(same_marks) and earlier.comment == given.comment
 
 
 def _check(answer: BlindAnswer, lead: User, seen: Sequence[int]) -> None:

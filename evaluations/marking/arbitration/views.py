@@ -101,7 +101,7 @@ def _finalize(
 ) -> HttpResponse:
     now = timezone.now()
     case = case_of(answer, request.user, now)
-    if case.marks_first:
+    if case.marks_first or _is_first_again(case, request.POST):
         return _mark_first(request, marking_round, answer, case)
     following = queue_around(request.user, marking_round, answer.public_id, now).following
     form = DecisionForm(case, request.POST)
@@ -129,6 +129,12 @@ def _finalize(
     if not request.htmx:
         messages.success(request, _("%(alias)s is finalized.") % {"alias": answer.alias})
     return _show_following(request, marking_round, following)
+
+
+def _is_first_again(case: DisputedCase, sent: Mapping[str, str]) -> bool:
+    """Whether the page of the first mark, which showed no other, was sent again."""
+    showed_none = not (sent.get("seen") or sent.get("number") or sent.get("reason"))
+    return case.before is not None and bool(case.marks) and showed_none
 
 
 def _mark_first(

@@ -24,6 +24,7 @@ from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.refusals import BadInput, NotFound
+from questions.rules.rubric import MOST_POINTS
 
 FILTERS = ("round", "response")
 
@@ -72,14 +73,20 @@ class OwnMarkSerializer(serializers.ModelSerializer[Mark]):
         return mark.entered_by.username if mark.entered_by else ""
 
 
-class NewMarkSerializer(serializers.Serializer[Any]):
-    """A mark as the desk sends it: points in the rubric's order, or one total without a rubric."""
+class NewMarkSerializer(api_fields.KnownFields):
+    """A mark as the desk sends it: points in the rubric's order, or one total without a rubric.
+
+    A field that there is not is refused: nobody sets a marker or a final mark here.
+    """
 
     response = serializers.UUIDField()
     key = serializers.UUIDField()
     based_on_version = api_fields.IntegerField(min_value=0)
-    points = serializers.ListField(
-        child=api_fields.DecimalField(max_digits=7, decimal_places=2), required=False, default=list
+    points = api_fields.ListField(
+        child=api_fields.DecimalField(max_digits=7, decimal_places=2),
+        max_length=MOST_POINTS,
+        required=False,
+        default=list,
     )
     total = api_fields.DecimalField(
         max_digits=7, decimal_places=2, required=False, allow_null=True, default=None
@@ -93,17 +100,13 @@ class NewMarkSerializer(serializers.Serializer[Any]):
         "needed once the round has moved to a new rubric of the question",
     )
     comment = serializers.CharField(required=False, allow_blank=True, default="")
-    flags = serializers.ListField(
-        child=serializers.ChoiceField(choices=Flag.choices()), required=False, default=list
+    flags = api_fields.ListField(
+        child=serializers.ChoiceField(choices=Flag.choices()),
+        max_length=len(Flag),
+        required=False,
+        default=list,
     )
     seconds = api_fields.IntegerField(required=False, allow_null=True, default=None)
-
-    def to_internal_value(self, data: Any) -> Any:
-        """A field that there is not is refused: nobody sets a marker or a final mark here."""
-        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
-        if unknown:
-            raise serializers.ValidationError({name: [_("Unknown field.")] for name in unknown})
-        return super().to_internal_value(data)
 
 
 class OwnMarksAPI(generics.ListAPIView[Mark]):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.monitoring.rules.limits import LIMITS, Limit
@@ -18,9 +20,11 @@ from evaluations.models import MarkingRound
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.plain_number import plain
+from gradeapp.common.refusals import BadInput
 from gradeapp.common.time_fields import LocalTimeField
 
 LONGEST_ALIASES = 20_000
+LONGEST_KEY = 19
 LIMIT_NAMES = {
     "severity": _("Severity, % of full marks, at most"),
     "partner_share": _("More or less than the other teacher, % of full marks, at most"),
@@ -58,6 +62,15 @@ class LimitsForm(forms.Form):
                 decimal_places=2,
                 initial=plain(stored.value * scale) if stored else None,
             )
+
+    def show_stored(self) -> None:
+        """Say at each field with another number than the stored one which is stored."""
+        for name in LIMITS:
+            initial = self.fields[name].initial
+            stored = None if initial is None else Decimal(initial)
+            if self.cleaned_data.get(name) != stored:
+                now = gettext("none") if stored is None else initial
+                self[name].help_text = gettext("Set now: %(value)s") % {"value": now}
 
     def limits(self) -> dict[str, Decimal | None]:
         """The limits as the service takes them."""
@@ -101,12 +114,33 @@ class ReturnForm(forms.Form):
             "either case: a mark that stayed would show that the response was arbitrated."
         ),
     )
+    # What the preview showed, and when: no more than that is returned.
+    until = forms.CharField(required=False, max_length=40)
+    shown = forms.CharField(required=False)
 
     def clean_responses(self) -> tuple[str, ...]:
         """The aliases, each once, in the order given."""
         return tuple(
             dict.fromkeys(re.split(r"[\s,，、;；]+", self.cleaned_data["responses"].strip()))
         )
+
+    def clean_until(self) -> datetime | None:
+        """The time of the preview; None without one."""
+        given = self.cleaned_data["until"]
+        try:
+            at = datetime.fromisoformat(given) if given else None
+        except ValueError:
+            at = None
+        if given and (at is None or at.tzinfo is None):
+            raise BadInput(gettext("Preview the marks again."))
+        return at
+
+    def clean_shown(self) -> frozenset[int] | None:
+        """The keys of the slots that the preview showed; None without one."""
+        given = self.cleaned_data["shown"].split()
+        if not all(one.isascii() and one.isdigit() and len(one) < LONGEST_KEY for one in given):
+            raise BadInput(gettext("Preview the marks again."))
+        return frozenset(map(int, given)) if given else None
 
     def clean(self) -> dict[str, Any]:
         """Require a start time where no responses are named."""
@@ -123,6 +157,8 @@ class ReturnForm(forms.Form):
             since=None if given["responses"] else given["since"],
             aliases=given["responses"],
             with_arbitrated=given["with_arbitrated"],
+            until=given["until"],
+            shown=given["shown"],
         )
 
 

@@ -12,7 +12,9 @@ from decimal import Decimal
 
 from evaluations.marking.rules.arbitration import Finalized
 from evaluations.models import BlindAnswer, Judgement, Mark, Slot
+from evaluations.models.vocabulary import RoundStatus
 from evaluations.schemes import FinalRule
+from gradeapp.accounts.markers import present_markers
 
 # What one or two marks come to; after a third mark or the lead nobody is asked again.
 CHECKED = (FinalRule.SINGLE, FinalRule.MEAN_OF_TWO)
@@ -21,10 +23,12 @@ CHECKED = (FinalRule.SINGLE, FinalRule.MEAN_OF_TWO)
 def ask_one_more(answer: BlindAnswer, step: Finalized, slots: Sequence[Slot]) -> bool:
     """Note the judgement for which one more mark of the locked *answer* is asked, if there is one.
 
-    Return whether there is. Nobody is asked twice for one response, nor where no teacher of the
-    pool is left who could give the mark.
+    Return whether there is. Nobody is asked twice for one response, nor in a closed round, nor
+    where no teacher of the pool is left who could give the mark.
     """
     if answer.one_more_for_id is not None or step.rule not in CHECKED:
+        return False
+    if answer.round.status == RoundStatus.CLOSED:
         return False
     far = far_judgement(answer, step.value)
     if far is None or not _somebody_left(answer, slots):
@@ -58,8 +62,9 @@ def far_judgement(answer: BlindAnswer, value: Decimal) -> Judgement | None:
 
 
 def _somebody_left(answer: BlindAnswer, slots: Sequence[Slot]) -> bool:
-    """Return whether a teacher of the pool has no role on *answer* yet."""
+    """Return whether a teacher of the pool may mark and has no role on *answer* yet."""
     entered = Mark.objects.filter(slot__answer=answer, entered_by__isnull=False)
     taken = set(entered.values_list("entered_by", flat=True))
     taken |= {person for one in slots for person in (one.holder_id, one.entered_by_id) if person}
-    return answer.round.pool.filter(left_at=None).exclude(teacher__in=taken).exists()
+    pool = answer.round.pool.filter(left_at=None, teacher__in=present_markers())
+    return pool.exclude(teacher__in=taken).exists()

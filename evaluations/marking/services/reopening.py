@@ -25,10 +25,15 @@ TWO = (SlotKind.FIRST.value, SlotKind.SECOND.value)
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """The keys of the marks and final marks that no longer count."""
+    """The keys of the marks and final marks that no longer count.
+
+    ``marks`` has every version, and those of decisions of the lead; ``returned`` marks are given
+    again.
+    """
 
     marks: tuple[int, ...]
     finals: tuple[int, ...]
+    returned: int
 
 
 def batches(keys: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -68,6 +73,7 @@ def reopen_slots(
     """
     standing = finals_that_stay(slots, with_decisions=with_decisions)
     answers = sorted({slot.answer_id for slot in slots} - standing)
+    returned = len(slots)
     slots = [*slots, *(_decisions(answers) if with_decisions else ())]
     marks: list[int] = []
     for some in batches([slot.pk for slot in slots]):
@@ -82,7 +88,7 @@ def reopen_slots(
         with_final.update(final=None)
         record_finals(withdrawn)
         _withdraw(some)
-    return Withdrawn(tuple(marks), tuple(finals))
+    return Withdrawn(tuple(marks), tuple(finals), returned)
 
 
 def finals_that_stay(slots: Sequence[Slot], *, with_decisions: bool) -> set[int]:

@@ -33,6 +33,7 @@ from evaluations.marking.sheets.services.sheet_reading import (
     save_rows,
 )
 from evaluations.models import MarkingSheet
+from evaluations.models.vocabulary import Flag
 from gradeapp import api_fields
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
@@ -40,21 +41,12 @@ from gradeapp.audit.reads import count_items
 from gradeapp.common.parameters import refuse_unknown
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import NotFound
+from questions.rules.rubric import MOST_POINTS
 
 MOST_ROWS = 100
 
 
-class KnownFields(serializers.Serializer[Any]):
-    """A field that there is not is refused."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
-        if unknown:
-            raise serializers.ValidationError({name: [_("Unknown field.")] for name in unknown})
-        return super().to_internal_value(data)
-
-
-class NewSheetSerializer(KnownFields):
+class NewSheetSerializer(api_fields.KnownFields):
     """How many responses of which round to take away, until the end of which day."""
 
     round = serializers.UUIDField()
@@ -62,23 +54,25 @@ class NewSheetSerializer(KnownFields):
     until = serializers.DateField()
 
 
-class FilledRowSerializer(KnownFields):
+class FilledRowSerializer(api_fields.KnownFields):
     """One row as it would stand in the file; numbers as text or as numbers."""
 
     response = serializers.CharField(max_length=64)
     version = serializers.CharField(max_length=20, default="0")
-    points = serializers.ListField(
+    points = api_fields.ListField(
         child=api_fields.NumberTextField(max_length=40, allow_blank=True),
         default=list,
-        max_length=200,
+        max_length=MOST_POINTS,
     )
     total = api_fields.NumberTextField(max_length=40, allow_blank=True, default="")
     rubric = serializers.CharField(max_length=20, allow_blank=True, default="")
     comment = serializers.CharField(max_length=10_000, allow_blank=True, default="")
-    flags = serializers.ListField(child=serializers.CharField(max_length=40), default=list)
+    flags = api_fields.ListField(
+        child=serializers.CharField(max_length=40), max_length=len(Flag), default=list
+    )
 
 
-class FilledRowsSerializer(KnownFields):
+class FilledRowsSerializer(api_fields.KnownFields):
     """Rows, and whether the good ones are to be saved; without it nothing is changed."""
 
     rows = FilledRowSerializer(many=True, max_length=MOST_ROWS)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluations.models import MarkingRound
 from gradeapp.accounts.models import User
+from gradeapp.accounts.person_fields import PersonField
 from gradeapp.common import number_fields
 from gradeapp.common.times import local_or_utc
 
@@ -21,7 +22,7 @@ USUAL_DAYS = 7
 class TakeForm(forms.Form):
     """How many responses to take away, and until when they are held; of whom, where a lead asks."""
 
-    teacher = forms.ModelChoiceField(User.objects.none(), label=_("Teacher"), empty_label=None)
+    teacher = PersonField(User.objects.none(), label=_("Teacher"), empty_label=None)
     responses = number_fields.IntegerField(
         label=_("Responses"), min_value=1, initial=USUAL_RESPONSES
     )

@@ -4,8 +4,17 @@ export const form = () => document.querySelector("#desk form.desk-marks");
 // One request at a time: the answer to another one would swap the page under the first.
 export const isBusy = () => "busy" in (document.getElementById("desk")?.dataset ?? {});
 
+// Meanwhile the form takes nothing: it would belong to no item. Afterwards the focus is where it was.
+let focused = null;
+
 export function setBusy(busy) {
-  document.getElementById("desk").toggleAttribute("data-busy", busy);
+  const desk = document.getElementById("desk");
+  if (busy) focused = document.activeElement;
+  desk.toggleAttribute("data-busy", busy);
+  form()?.toggleAttribute("inert", busy);
+  if (!busy && desk.contains(focused) && [focused, document.body].includes(document.activeElement)) {
+    focused.focus({ preventScroll: true });
+  }
 }
 
 export function say(text) {

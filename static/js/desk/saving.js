@@ -1,7 +1,7 @@
 // What every desk does: saving, time at work, keys, and what happens when an item appears. The next item comes
 // only after the save was confirmed; what could not be saved stays in the page and is sent again. htmx sends
-// the form. Sentences come from data attributes of the form and of #desk.
-import { refusal, refusalCode } from "../htmx-errors.js";
+// the form. Sentences come from data attributes of the form, of #desk and of #notices.
+import { notify, refusal, refusalCode } from "../htmx-errors.js";
 import { composes } from "../key-map.js";
 import { isLoggedOut, isWaiting, waitForLogin } from "./login.js";
 import { form, isBusy, makesLine, patience, say, setBusy, show } from "./page.js";
@@ -21,7 +21,15 @@ let own = {};
 let state = fresh();
 
 function fresh() {
-  return { retryTimer: 0, failures: 0, renewed: false, seconds: 0, seenAt: Date.now() };
+  return {
+    retryTimer: 0,
+    failures: 0,
+    confirmed: "", // what the form said when the save was asked for
+    waits: false, // a save that could not be sent is to be sent again
+    renewed: false,
+    seconds: 0,
+    seenAt: Date.now(),
+  };
 }
 
 export function startDesk(given) {
@@ -74,7 +82,11 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   own.sending?.();
   clearTimeout(state.retryTimer);
   setBusy(true);
-  if (isSave(elt)) show("saving", form().dataset.saving);
+  if (!isSave(elt)) return;
+  state.waits = false;
+  state.confirmed = content();
+  document.querySelector("#notices .message-warning")?.remove();
+  show("saving", form().dataset.saving);
 });
 
 document.addEventListener("htmx:afterRequest", (event) => {
@@ -94,13 +106,15 @@ function failed({ status, responseText = "" }) {
   setBusy(false);
   show("failed", form().dataset.failed);
   if (isLoggedOut(status, state.renewed)) {
+    state.waits = true;
     waitForLogin(afterLogin(retry));
     return;
   }
   const lasting = status >= 400 && status < 500 && status !== 429;
   if (lasting && own.refused?.(refusalCode(responseText), refusal(responseText))) return;
   state.failures += 1;
-  if (lasting) return;
+  if (lasting) return; // nothing waits: who saves is asked again
+  state.waits = true;
   show("failed", form().dataset.retry);
   state.retryTimer = setTimeout(retry, patience(state.failures - 1));
 }
@@ -114,8 +128,37 @@ function afterLogin(then) {
 
 function retry() {
   clearTimeout(state.retryTimer);
-  if (form() && !isBusy()) form().requestSubmit();
+  if (!form() || isBusy() || !state.waits) return;
+  if (content() === state.confirmed) form().requestSubmit();
+  else putOff();
 }
+
+// ---- only what somebody confirmed is sent again: after any change they have to save again ----
+const NOT_GIVEN = ["csrfmiddlewaretoken", "seconds", "sequence"];
+
+function content() {
+  const given = [...new FormData(form())].filter(([name]) => !NOT_GIVEN.includes(name));
+  return JSON.stringify(given);
+}
+
+function putOff() {
+  state.waits = false;
+  clearTimeout(state.retryTimer);
+  show("failed", form().dataset.failed);
+  notify(document.getElementById("notices").dataset.changed, "warning");
+}
+
+// A desk may choose by script, which is no event.
+function lookForChange() {
+  if (state.waits && form() && !isBusy() && content() !== state.confirmed) putOff();
+}
+
+for (const kind of ["input", "compositionstart"]) {
+  document.addEventListener(kind, ({ target }) => {
+    if (state.waits && target.closest?.("form.desk-marks")) putOff();
+  });
+}
+document.addEventListener("click", () => setTimeout(lookForChange));
 
 document.addEventListener("htmx:responseError", (event) => {
   const { elt, xhr } = event.detail;
@@ -127,7 +170,7 @@ document.addEventListener("htmx:responseError", (event) => {
 for (const kind of ["htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(kind, (event) => isSave(event.detail.elt) && failed({ status: 0 }));
 }
-addEventListener("online", () => state.failures && retry());
+addEventListener("online", retry);
 
 // Whoever closes the page while something could not be sent is asked first.
 addEventListener("beforeunload", (event) => {
@@ -143,6 +186,25 @@ function isHeld(event) {
   return pressedAt !== state;
 }
 
+// What is typed while another item is on its way belongs to none: it is dropped as a whole, until the hands rest.
+const REST_MS = 900;
+let droppedAt = -REST_MS;
+
+function isTyped(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  return event.key.length === 1 || ["Backspace", "Delete"].includes(event.key) || composes(event);
+}
+
+function isTooEarly(event) {
+  const follows = event.timeStamp - droppedAt < REST_MS;
+  if (!isBusy() && !follows) return false;
+  if (!isTyped(event)) return follows && event.key === "Enter";
+  if (event.repeat) return true;
+  if (!follows) notify(document.getElementById("notices").dataset.early, "warning");
+  droppedAt = event.timeStamp;
+  return true;
+}
+
 function inText(event) {
   if (event.key === "Escape") own.leaveText ? own.leaveText() : event.target.blur();
   else if (event.key === "Enter" && !makesLine(event)) form().requestSubmit();
@@ -154,11 +216,13 @@ document.addEventListener(
   "keydown",
   (event) => {
     if (isHeld(event)) event.preventDefault();
-    if (!form() || isBusy() || composes(event) || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
+    if (isTooEarly(event)) event.preventDefault();
+    if (!form() || isBusy() || composes(event) || event.defaultPrevented) return;
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     const isUsed = event.target.matches("textarea") ? inText(event) : isPlain && own.keys?.(event);
     if (isUsed) event.preventDefault();
+    lookForChange();
   },
   { capture: true },
 );

@@ -1,7 +1,7 @@
 // Drafts are sent while one types. A draft that could not be stored is sent again, and the page says so.
 import { isLoggedOut, waitForLogin } from "../desk/login.js";
 import { form as marks, isBusy, patience, show } from "../desk/page.js";
-import { explain } from "../htmx-errors.js";
+import { explain, refusal, refusalCode } from "../htmx-errors.js";
 
 const DRAFT_MS = 800;
 let state = fresh();
@@ -36,11 +36,42 @@ awaitLeft();
 export const hasUnsent = () => state.dirty;
 export const underWay = () => state.sending;
 export const draftsFail = () => state.failures > 0;
-export const holdDrafts = () => clearTimeout(state.timer);
+
+export function holdDrafts() {
+  clearTimeout(state.timer);
+  state.timer = 0;
+}
 
 function later(milliseconds) {
-  clearTimeout(state.timer);
+  holdDrafts();
   state.timer = setTimeout(sendDraft, milliseconds);
+}
+
+// Where this page is out of date a sentence above the points says so, with a button that leads on; without a *way*
+// the sentence alone.
+export function sayAbove(sentence, text = "", way = "") {
+  marks().querySelector("[data-way-on]")?.remove();
+  const said = document.createElement("p");
+  said.className = "message message-warning desk-message";
+  said.dataset.wayOn = way;
+  said.append(sentence);
+  if (way) {
+    const button = document.createElement("button");
+    button.className = "button button-small";
+    button.setAttribute("form", way);
+    button.append(text);
+    said.append(" ", button);
+  }
+  marks().querySelector(".points").before(said);
+}
+
+// The rubric was replaced, the mark returned, or the response is somebody else's now. False for any other refusal.
+export function sayWayOn(code, sentence) {
+  const { again, goOn } = marks().dataset;
+  if (code === "not_found") sayAbove(sentence, goOn, "next");
+  else if (["rubric_changed", "returned"].includes(code)) sayAbove(sentence, again, "revise");
+  else return false;
+  return true;
 }
 
 // What was refused as a mark is stored as a draft at once.
@@ -51,7 +82,7 @@ export function keepAsDraft() {
 
 // how: "hidden" or "leaving" while the page may end before the answer comes.
 export async function sendDraft(how = "") {
-  clearTimeout(state.timer);
+  holdDrafts();
   // What is under way may be refused for its number, and a page that is left cannot send it again.
   const again = how === "leaving" && state.sending && state.left !== state.sequence;
   if (!marks() || !(state.dirty || again)) return;
@@ -106,7 +137,7 @@ async function became(answer, text, form) {
   if (isBusy()) return; // the save that is being sent contains all of it
   show("failed", lasting ? form.dataset.draftRefused : form.dataset.draftFailed);
   if (loggedOut) await waitForLogin(renewed);
-  else if (lasting) explain({ status: answer.status, responseText: text });
+  else if (lasting && !sayWayOn(refusalCode(text), refusal(text))) explain({ status: answer.status, responseText: text });
   else later(patience(state.failures++));
 }
 
@@ -118,7 +149,10 @@ function renewed() {
 document.addEventListener("input", (event) => {
   if (!event.target.closest?.("#marks")) return;
   state.dirty = true;
-  if (state.failures) return;
+  if (state.failures) {
+    if (!state.timer) later(patience(state.failures)); // a save has taken the place of the draft
+    return;
+  }
   if (!isBusy()) show("draft", marks().dataset.unsaved);
   later(DRAFT_MS);
 });

@@ -94,7 +94,7 @@ function give(point, value) {
   const entry = entryOf(point);
   if (entry) entry.value = text;
   else choose(point, text);
-  point.dispatchEvent(new Event("input", { bubbles: true }));
+  (entry ?? point).dispatchEvent(new Event("input", { bubbles: true }));
   return true;
 }
 
@@ -177,16 +177,26 @@ const PLAIN_KEYS = {
 // In a field for points digits, dot, deletion, left and right keep their usual meaning.
 const ENTRY_KEYS = new Set(["ArrowDown", "ArrowUp", "m", "o"]);
 
+// Escape goes back to the point at once: a "toggle" event comes after the next key where keys come fast.
 function inFlags(key) {
   const menu = document.getElementById("flags");
-  if (!menu.open || !/^[1-9]$/.test(key)) return false;
-  const flag = menu.querySelectorAll("input")[Number(key) - 1];
-  if (flag) flag.click();
+  if (!menu.open || !/^([1-9]|Escape)$/.test(key)) return false;
+  if (key === "Escape") {
+    menu.open = false;
+    backToPoint();
+  } else menu.querySelectorAll("input")[Number(key) - 1]?.click();
   return true;
 }
 
+// A mark that is selected as a whole was given before: a dot adds a half or takes it away, as among chips.
 function writePoint(entry) {
-  entry.setRangeText(".", entry.selectionStart, entry.selectionEnd, "end");
+  const point = active();
+  const value = Number(valueOf(point));
+  const { selectionStart: from, selectionEnd: to, value: text } = entry;
+  const isWhole = from === 0 && to === text.length && /\d/.test(text) && Number.isFinite(value);
+  if (value % 1 === 0.5 && (isWhole || text.endsWith("."))) return giveAll(point, value - 0.5);
+  if (isWhole && !fits(point, value + 0.5)) return refuse(point, value + 0.5);
+  entry.setRangeText(".", isWhole ? to : from, to, "end");
   entry.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
@@ -194,7 +204,7 @@ function writePoint(entry) {
 function inEntry(event, key) {
   const isOwn = key !== event.key && PLAIN_KEYS[key];
   if (key === "Enter") marks().requestSubmit();
-  else if (key === "." && /^[,。，]$/.test(event.key)) writePoint(event.target);
+  else if (key === "." || (!key && /^[.,。，]$/.test(event.key))) writePoint(event.target);
   else if (ENTRY_KEYS.has(key) || isOwn) PLAIN_KEYS[key]();
   else if (/^[^\p{Nd}.,。，]$/u.test(key || event.key)) press(key);
   else return false;

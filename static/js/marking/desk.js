@@ -2,7 +2,7 @@
 // desk-keys.js, drafts in desk-drafts.js, what is read in desk-parts.js, desk-reading.js and desk-subs.js.
 import "./mark-fields.js"; // first: what does not fit is not submitted
 import { lookAhead } from "./desk-ahead.js";
-import { beginDrafts, draftsFail, hasUnsent, holdDrafts, keepAsDraft, sendDraft, underWay } from "./desk-drafts.js";
+import { beginDrafts, draftsFail, hasUnsent, holdDrafts, keepAsDraft, sayAbove, sayWayOn, sendDraft, underWay } from "./desk-drafts.js";
 import { activate, activateFirst, backToPoint, firstMissing, keys, points, refresh } from "./desk-keys.js";
 import { keepPlace, settleReading } from "./desk-reading.js";
 import { countSubs } from "./desk-subs.js";
@@ -78,14 +78,11 @@ function mayLeave(form) {
 // unless the page was older than the mark or draft that it has.
 function refused(code, sentence) {
   if (code !== "round_closed") {
-    keepAsDraft();
+    if (!sayWayOn(code, sentence)) keepAsDraft();
     return false;
   }
   marks().querySelector(".desk-save").disabled = true;
-  const said = document.createElement("p");
-  said.className = "message message-warning desk-message";
-  said.append(sentence);
-  marks().querySelector(".points").before(said);
+  sayAbove(sentence);
   return true;
 }
 

@@ -34,7 +34,11 @@ from questions.selectors.bank import image_addresses
 
 @dataclass(frozen=True, slots=True)
 class GivenMark:
-    """The counting mark of one marker, who is called by the slot's kind and never by name."""
+    """The counting mark of one marker, who is called by the slot's kind and never by name.
+
+    ``other_rubric`` is the version of the rubric that it was given under where that is not the
+    present one, 0 for none.
+    """
 
     pk: int
     kind: str
@@ -45,6 +49,7 @@ class GivenMark:
     reason: str
     versions: int
     entered_by: str = ""
+    other_rubric: int | None = None
 
     @property
     def joined(self) -> str:
@@ -331,9 +336,10 @@ def _newest_marks(slots: Sequence[Slot], rubric: int | None) -> dict[str, GivenM
     """By kind of slot; a decision that stayed when the *rubric* changed is a total only."""
     kinds = {slot.pk: slot.kind for slot in slots}
     counting = Mark.objects.counting().filter(slot__in=list(kinds))
-    rows = counting.select_related("entered_by").prefetch_related("points")
+    rows = counting.select_related("entered_by", "rubric").prefetch_related("points")
     newest: dict[str, GivenMark] = {}
     for mark in rows.order_by("version"):
+        under = mark.rubric.version if mark.rubric else 0
         newest[kinds[mark.slot_id]] = GivenMark(
             pk=mark.pk,
             kind=kinds[mark.slot_id],
@@ -346,6 +352,7 @@ def _newest_marks(slots: Sequence[Slot], rubric: int | None) -> dict[str, GivenM
             reason=mark.reason,
             versions=mark.version,
             entered_by=str(mark.entered_by) if mark.entered_by else "",
+            other_rubric=None if mark.rubric_id == rubric else under,
         )
     return newest
 

@@ -70,6 +70,7 @@ class OwnRound:
     progress: OwnProgress
     paused: bool
     practice: bool
+    deadline: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,8 @@ class DeskItem:
     ``version`` is that of the own mark, 0 for none that counts; ``saves`` counts
     the versions that this teacher ever saved, also those that were returned for re-marking.
     ``given`` is what the form shows: the draft (of ``drafted_at``), else the own
-    mark; ``saved`` is the own mark as it is stored, ``entered_by`` who entered it for the teacher.
+    mark, and ``rubric_changed`` whether its points were given for another rubric; ``saved``
+    is the own mark as it is stored, ``entered_by`` who entered it for the teacher.
     """
 
     item: BlindItem
@@ -103,6 +105,7 @@ class DeskItem:
     drafted_at: datetime | None
     given: Given
     saved: Given | None
+    rubric_changed: bool = False
 
     @property
     def passage(self) -> str:
@@ -196,6 +199,7 @@ def round_for(teacher: User, marking_round: MarkingRound) -> OwnRound:
         progress=progress,
         paused=paused,
         practice=marking_round.practice,
+        deadline=marking_round.deadline,
     )
 
 
@@ -255,7 +259,8 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
     item = blind_item(slot.answer)
     lines = len(item.scoring_points)
     saved = _from_mark(mark, lines) if mark else None
-    if draft and draft.content.get("rubric", "") not in ("", item.rubric):
+    changed = draft is not None and draft.content.get("rubric", "") not in ("", item.rubric)
+    if draft and changed:
         draft.content = {**draft.content, "points": [], "total": ""}  # given for another rubric
     drafted = _from_draft(draft, lines)
     return DeskItem(
@@ -270,6 +275,7 @@ def desk_item(slot: Slot, teacher: User) -> DeskItem:
         drafted_at=draft.updated_at if draft else None,
         given=saved if saved and not draft else drafted,
         saved=saved,
+        rubric_changed=changed,
     )
 
 

@@ -31,7 +31,7 @@ class HomeRound:
 
     ``work`` says whether the queue would give something now; ``waiting`` counts the responses
     that are planned for or held by the teacher, ``returned`` those of them whose mark the lead
-    returned, ``drafts`` responses at hand with something typed that is not saved.
+    returned, ``drafts`` responses with something typed that is not saved and still can be.
     """
 
     round: OwnRound
@@ -52,13 +52,13 @@ def home_rounds(teacher: User, now: datetime) -> list[HomeRound]:
     work = {str(key) for key in free.values_list("answer__round__public_id", flat=True).distinct()}
     # Not what another marked before: to who gets that, it is a response like the others.
     given = Exists(Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher))
-    mine = Slot.objects.filter(
-        given, ~passed(now), holder=teacher, marked=False, void_version__gt=0
-    )
+    own = Q(holder=teacher) | Q(holder=None, planned=teacher)
+    mine = Slot.objects.filter(own, given, ~passed(now), marked=False, void_version__gt=0)
     returned = _by_round(mine, "answer__round__public_id")
     # Not where the lease has ended: such a response may be taken by others at any time.
-    at_hand = Q(slot__marked=True) | Q(slot__lease_until__gt=now)
-    typed = Draft.objects.filter(at_hand, teacher=teacher, slot__holder=teacher)
+    at_hand = Q(slot__marked=False, slot__lease_until__gt=now)
+    revisable = Q(slot__marked=True, slot__revisable_until__gt=now)
+    typed = Draft.objects.filter(at_hand | revisable, teacher=teacher, slot__holder=teacher)
     drafts = _by_round(typed, "slot__answer__round__public_id")
     return [
         HomeRound(

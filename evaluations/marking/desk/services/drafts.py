@@ -10,7 +10,11 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from evaluations.marking.desk.services.same_rubric import check_rubric, rubric_code
+from evaluations.marking.desk.services.same_rubric import (
+    RUBRIC_CHANGED,
+    check_rubric,
+    rubric_code,
+)
 from evaluations.marking.desk.services.slots import renew
 from evaluations.marking.desk.sql import drop_draft, own_draft
 from evaluations.models import Draft, Mark, Slot
@@ -46,10 +50,22 @@ def save_draft(
     A draft of a first mark shows that its teacher is at work and lengthens the
     lease. A draft of a change is kept whether or not the mark can still be
     revised, so that keeping it tells nothing of the other marks. Raises Conflict
-    when the stored mark is another version, somebody else holds the response, or it has another
-    rubric now.
+    when the stored mark is another version, somebody else holds the response, it has another
+    rubric now (its comment and flags are kept), or its mark was returned (all of it is kept).
     """
-    check_rubric(slot.answer, rubric)
+    try:
+        check_rubric(slot.answer, rubric)
+    except Conflict as refusal:
+        if refusal.code == RUBRIC_CHANGED:
+            keep_words(slot, teacher, content, sequence=sequence, rubric=rubric)
+        raise
+    if based_on_version and not slot.marked and slot.void_version:
+        known = {"version": 0, "rubric": rubric_code(slot.answer)}
+        write_draft(slot, teacher, sequence, {**content, **known})
+        raise Conflict(
+            _("The lead has returned this response for re-marking. Your input is kept as a draft."),
+            code="returned",
+        )
     if slot.marked:
         is_current = based_on_version == _own_version(slot)
     else:
@@ -70,6 +86,21 @@ def save_draft(
             return stands
         stands += 1
     return None if stands == sequence else stands
+
+
+def keep_words(
+    slot: Slot, teacher: User, content: Mapping[str, object], *, sequence: int, rubric: str
+) -> None:
+    """Keep the comment and flags of *content*, whose points were given for another *rubric*.
+
+    A draft for the present rubric stays, and so does a mark.
+    """
+    if slot.marked:
+        return
+    stands = own_draft(slot.pk, teacher.pk)
+    if stands is None or stands.content.get("rubric") != rubric_code(slot.answer):
+        known = {"points": [], "total": "", "version": 0, "rubric": rubric or "another"}
+        write_draft(slot, teacher, sequence, {**content, **known})
 
 
 def newest_sequence(slot: Slot, teacher: User) -> int:

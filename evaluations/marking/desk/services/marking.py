@@ -32,6 +32,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound
+from gradeapp.common.submission_keys import submission_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +183,9 @@ def _earlier(
         raise _key_used()
     if used and (used.slot_id != slot.pk or used.stale):
         # Marks were returned, and this one has another role now: the page counts anew. Or a stale
-        # mark has the key itself, as it had in earlier versions.
-        key = uuid.uuid5(key, f"slot {slot.pk}")
+        # mark has the key itself, as it had in earlier versions. The new key is told, and the slot
+        # is not: from a plain hash anybody could find out its number.
+        key = submission_key(key, slot.pk)
         used = _on_it(stored, key)
     stale_key = uuid.uuid5(key, repr((given.as_draft(), based_on_version)))
     if used and same_content(used, given):

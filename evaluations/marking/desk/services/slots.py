@@ -10,7 +10,13 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
-from evaluations.marking.desk.selectors.queue import for_whom, free_for, going, passed
+from evaluations.marking.desk.selectors.queue import (
+    for_whom,
+    free_for,
+    going,
+    passed,
+    slots_open_to,
+)
 from evaluations.marking.desk.services.passing import bring_back, pass_by
 from evaluations.marking.desk.services.slot_order import (
     Claimable,
@@ -21,7 +27,7 @@ from evaluations.marking.desk.services.slot_order import (
 from evaluations.marking.desk.sql import claim_own, whole_slot
 from evaluations.marking.services.reopening import NOT_PASSED, lock_answers
 from evaluations.marking.services.showing import is_extra, note_shown
-from evaluations.models import HelpOffer, MarkingRound, Slot
+from evaluations.models import HelpOffer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
@@ -41,6 +47,8 @@ def claim_next(
     """
     if round is not None and (slot := _claim_own(teacher, round, now)):
         return slot
+    if round is not None and not round.pool.filter(teacher=teacher, paused=False).exists():
+        return None  # else all blocks would be looked through
     on_the_way: list[Claimable] = []
     for one in claimable_slots(teacher, round, now):
         until = now + timedelta(minutes=one.lease_minutes)
@@ -176,6 +184,27 @@ def asked_for(
     if slot is None or slot.marked or slot.lease_until is None or slot.lease_until > now:
         return slot
     return slot if renew(slot, teacher, now=now) else None
+
+
+def asked_for_again(
+    teacher: User, find: Callable[[User, UUID], Slot | None], answer: UUID, *, now: datetime
+) -> Slot | None:
+    """The same; what *teacher* was shown, and nobody holds, is theirs again if planned for them.
+
+    Its page is open still: meanwhile its rubric was replaced, its mark returned, or it was put
+    aside in another window. What is typed there must not be refused as that of somebody else.
+    """
+    if (slot := asked_for(teacher, find, answer, now=now)) is not None:
+        return slot
+    shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher)
+    marked = Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher)
+    own = slots_open_to(teacher, now=now).filter(Exists(shown) | Exists(marked), planned=teacher)
+    free = own.filter(holder=None, answer__public_id=answer)
+    again = free.select_related("answer__round").first()
+    if again is None:
+        return None
+    until = now + timedelta(minutes=again.answer.round.lease_minutes)
+    return find(teacher, answer) if take(again.pk, teacher, until=until, now=now) else None
 
 
 def renew(slot: Slot, teacher: User, *, now: datetime) -> bool:

@@ -32,7 +32,12 @@ from evaluations.marking.desk.selectors.desk_settings import desk_preferences
 from evaluations.marking.desk.selectors.own_marks import finished_rounds
 from evaluations.marking.desk.selectors.queue import has_work, why_empty
 from evaluations.marking.desk.services import slots
-from evaluations.marking.desk.services.drafts import discard_change, save_draft
+from evaluations.marking.desk.services.drafts import (
+    discard_change,
+    keep_words,
+    newest_sequence,
+    save_draft,
+)
 from evaluations.marking.desk.services.leaving import leave_round
 from evaluations.marking.desk.services.mark_rows import frozen_rubric
 from evaluations.marking.desk.services.marking import (
@@ -144,7 +149,7 @@ def leave(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @requires(Capability.MARK)
 def save(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     """Save the mark; the next response is shown only once that is confirmed."""
-    slot = _own(request, slot_to_save, answer_id)
+    slot = _own(request, slot_to_save, answer_id, again=True)
     form = MarkForm(answer_id, len(frozen_rubric(slot.answer).points), request.POST)
     try:
         check_rubric(slot.answer, request.POST.get("rubric", ""))  # its points may be fewer
@@ -194,7 +199,7 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     with status 409: the page counts on from there, and sends its draft again. What a page sends
     while it closes is kept even so, for nobody may be there to send it again.
     """
-    slot, now = _slot(request, answer_id), timezone.now()
+    slot, now = _own(request, own_slot, answer_id, again=True), timezone.now()
     given = typed(len(frozen_rubric(slot.answer).points), request.POST)
     try:
         sequence = int(request.POST.get("sequence", ""))
@@ -232,9 +237,13 @@ def _slot(request: MemberRequest, answer_id: UUID) -> Slot:
     return _own(request, own_slot, answer_id)
 
 
-def _own(request: MemberRequest, find: Find, answer_id: UUID) -> Slot:
-    """The teacher's own slot; another's, none and a withdrawn one are one and the same refusal."""
-    slot = slots.asked_for(request.user, find, answer_id, now=timezone.now())
+def _own(request: MemberRequest, find: Find, answer_id: UUID, *, again: bool = False) -> Slot:
+    """The teacher's own slot; another's, none and a withdrawn one are one and the same refusal.
+
+    *again*: what went back into their queue while its page was open is theirs again.
+    """
+    ask = slots.asked_for_again if again else slots.asked_for
+    slot = ask(request.user, find, answer_id, now=timezone.now())
     if slot is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     return slot
@@ -293,8 +302,12 @@ def _desk_again(request: MemberRequest, slot: Slot, refusal: BadInput | Conflict
     """
     slot.refresh_from_db(fields=["marked", "revisable_until"])
     if refusal.code == RUBRIC_CHANGED:
+        earlier = typed_before(request.POST)
+        newest = newest_sequence(slot, request.user)
+        kept = {"sequence": newest + 1, "rubric": request.POST.get("rubric", "")}
+        keep_words(slot, request.user, _draft(earlier), **kept)
         context = _desk_context(request, slot, reading=False)
-        context["earlier"] = typed_before(request.POST)
+        context["earlier"] = earlier
         return desk_page(request, FOLDER, context, refusal)
     given = typed(len(frozen_rubric(slot.answer).points), request.POST)
     context = _desk_context(request, slot, given)

@@ -7,6 +7,8 @@ marks, so that nobody is suspected for an unlucky hour.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -85,3 +87,8 @@ def _number(text: str) -> Decimal | None:
     except (InvalidOperation, TypeError):
         return None
     return number if number.is_finite() else None
+
+
+def limits_code(stored: Mapping[str, object]) -> str:
+    """Return a code of the stored limits of a round, which differs for other limits."""
+    return hashlib.sha256(json.dumps(stored, sort_keys=True).encode()).hexdigest()[:16]

@@ -13,12 +13,10 @@ def expected_finish(saved_at: Sequence[datetime], due: int, now: datetime) -> da
 
     *saved_at* are when the newest marks were saved, in any order. Time runs from
     the oldest of them to *now*, breaks and nights in it, so that a round at which
-    nobody works ends ever later. *now* where nothing is due; None for fewer than
-    20 saved_at, or where no time has passed.
+    nobody works ends ever later. None where nothing is due, for fewer than 20
+    saved_at, or where no time has passed.
     """
-    if due == 0:
-        return now
-    if len(saved_at) < FEWEST_MARKS:
+    if due == 0 or len(saved_at) < FEWEST_MARKS:
         return None
     passed = now - min(saved_at)
     return now + passed * due / len(saved_at) if passed.total_seconds() > 0 else None

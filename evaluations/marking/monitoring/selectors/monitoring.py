@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
+
+from django.db.models import OuterRef, Subquery
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.marking.monitoring.rules.figures import WatchedMark, against, teacher_figures
@@ -14,11 +16,20 @@ from evaluations.marking.monitoring.rules.limits import Limit, limits_of, outsid
 from evaluations.marking.monitoring.rules.pace import expected_finish
 from evaluations.marking.monitoring.selectors.decided import decided_answers
 from evaluations.marking.rounds.selectors.round_counts import newest_marks
-from evaluations.models import BlindAnswer, Mark, MarkingRound, RoundTeacher, SeedAnswer, Slot
+from evaluations.models import (
+    BlindAnswer,
+    FinalMarkSource,
+    Mark,
+    MarkingRound,
+    RoundTeacher,
+    SeedAnswer,
+    Slot,
+)
 from evaluations.models.vocabulary import CHECK_KINDS, SlotKind
 from evaluations.schemes import FinalRule, Scheme
 from evaluations.statistics.figure import Figure, Report, ReportRow
 from gradeapp.accounts.models import User
+from gradeapp.accounts.names import names_apart
 from gradeapp.common.casts import real
 
 PARTNER = {SlotKind.FIRST.value: SlotKind.SECOND.value, SlotKind.SECOND.value: SlotKind.FIRST.value}
@@ -39,6 +50,7 @@ class WatchedTeacher:
     public_id: UUID
     name: str
     in_pool: bool
+    left: bool
     paused: bool
     paused_reason: str
     marks: tuple[WatchedMark, ...]
@@ -88,6 +100,7 @@ class _Answer:
     tolerance: float
     repeat_of: int | None
     final: float | None
+    final_rubric: int | None
     reference: float | None
 
 
@@ -115,13 +128,6 @@ def watched_round(marking_round: MarkingRound) -> WatchedRound:
     return WatchedRound(tuple(teachers), of_round, tuple(everything), limits)
 
 
-def names_apart(people: Collection[User]) -> dict[int, str]:
-    """Return the name of each of *people* by key; with the username where two would be the same."""
-    whole = {person.pk: f"{person} ({person.username})" for person in people}
-    uses = Counter([*map(str, people), *whole.values()])
-    return {one.pk: str(one) if uses[str(one)] == 1 else whole[one.pk] for one in people}
-
-
 def _place(mark: WatchedMark) -> int:
     return mark.mark
 
@@ -142,6 +148,7 @@ def _teacher(
         public_id=person.public_id,
         name=name,
         in_pool=pool is not None and pool.left_at is None,
+        left=pool is not None and pool.left_at is not None,
         paused=pool is not None and pool.paused,
         paused_reason=pool.paused_reason if pool else "",
         marks=tuple(marks),
@@ -177,7 +184,7 @@ def _watched_marks(marking_round: MarkingRound) -> dict[int, list[WatchedMark]]:
                 checks=checks,
                 partner=partner.total if partner else None,
                 called=one.answer in called if partner and asks else None,
-                final=None if checks else answer.final,
+                final=answer.final if not checks and one.rubric == answer.final_rubric else None,
                 reference=answer.reference if one.kind == SlotKind.SEED else None,
                 before=own.get((answer.repeat_of or 0, one.teacher, one.rubric))
                 if one.kind == SlotKind.REPEAT
@@ -209,17 +216,32 @@ def _given(marking_round: MarkingRound) -> list[_Given]:
 
 
 def _answers(marking_round: MarkingRound) -> dict[int, _Answer]:
-    """A final mark that one mark alone made says nothing of it, and is left out."""
+    """A final mark that one mark alone made says nothing of it, and is left out.
+
+    ``final_rubric`` is that of the marks it was made from: marks under a later one are on another
+    scale, and not compared with it.
+    """
+    sources = FinalMarkSource.objects.filter(final=OuterRef("final")).order_by("place")
     seeds = SeedAnswer.objects.filter(answer__round=marking_round)
     references = dict(seeds.values_list("answer_id", real("total")))
-    columns = ("pk", real("tolerance"), "repeat_of_id", real("final__value"), "final__rule")
+    rows = (
+        BlindAnswer.objects.filter(round=marking_round)
+        .order_by()
+        .annotate(final_rubric=Subquery(sources.values("mark__rubric")[:1]))
+        .values_list(
+            *("pk", real("tolerance"), "repeat_of_id", real("final__value"), "final__rule"),
+            "final_rubric",
+        )
+    )
     return {
         pk: _Answer(
-            tolerance, repeat_of, None if rule == FinalRule.SINGLE else final, references.get(pk)
+            tolerance=tolerance,
+            repeat_of=repeat_of,
+            final=None if rule == FinalRule.SINGLE else final,
+            final_rubric=rubric,
+            reference=references.get(pk),
         )
-        for pk, tolerance, repeat_of, final, rule in BlindAnswer.objects.filter(round=marking_round)
-        .order_by()
-        .values_list(*columns)
+        for pk, tolerance, repeat_of, final, rule, rubric in rows
     }
 
 

@@ -24,12 +24,15 @@ class ReturnChoice:
 
     With aliases, ``since`` is not used. Marks on responses that the lead has decided are returned
     too: a mark that stayed would tell its teacher of the decision. The decision itself is
-    withdrawn only ``with_arbitrated``.
+    withdrawn only ``with_arbitrated``. After a preview, marks saved later than ``until`` are not
+    among them, nor, seed answers and intra-rater checks aside, those on other slots than ``shown``.
     """
 
     since: datetime | None = None
     aliases: Collection[str] = ()
     with_arbitrated: bool = False
+    until: datetime | None = None
+    shown: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,8 @@ def slots_to_return(marking_round: MarkingRound, teacher: User, choice: ReturnCh
     tell its teacher how far the two others are apart.
     """
     slots = _chosen_slots(marking_round, teacher, choice, TEACHER_KINDS)
-    rows = slots.select_related("answer__final", "answer__question__task")
-    return list(rows.order_by("answer", "pk"))
+    rows = slots.select_related("answer__final", "answer__question__task").order_by("answer", "pk")
+    return [slot for slot in rows if choice.shown is None or slot.pk in choice.shown]
 
 
 def checks_to_return(
@@ -92,11 +95,13 @@ def _chosen_slots(
     slots = Slot.objects.filter(
         answer__round=marking_round, holder=teacher, marked=True, kind__in=kinds
     )
+    counts = Q(marks__stale=False, marks__version__gt=F("void_version"))
+    slots = slots.annotate(saved_at=Max("marks__created_at", filter=counts))
+    if choice.until is not None:
+        slots = slots.filter(saved_at__lte=choice.until)
     if choice.aliases:
         return slots.filter(answer__alias__in=choice.aliases)
-    counts = Q(marks__stale=False, marks__version__gt=F("void_version"))
-    saved_at = Max("marks__created_at", filter=counts)
-    return slots.annotate(saved_at=saved_at).filter(saved_at__gte=choice.since)
+    return slots.filter(saved_at__gte=choice.since)
 
 
 def is_arbitrated(path: str) -> Exists:

@@ -11,13 +11,16 @@ from django.utils.translation import gettext as _
 
 from evaluations.facts.looks import note_round_taken
 from evaluations.marking.desk.services.passing import keep_what_waits
-from evaluations.marking.monitoring.rules.limits import LIMITS
+from evaluations.marking.monitoring.rules.limits import LIMITS, limits_code
+from evaluations.marking.rounds.services.rounds import round_is_closed
+from evaluations.marking.services.telling import check_names_no_model
 from evaluations.models import MarkingRound, RoundTeacher
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.audit.reads import record_export
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
+from gradeapp.common.hidden_text import visible
 from gradeapp.common.locking import locked
 from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
@@ -32,10 +35,11 @@ def pause_teacher(
 
     The teacher reads the *reason* (1 to 200 characters) at the desk. Raises
     NotFound for somebody outside the pool, Conflict when they are paused already
-    or the round is closed, BadInput without a reason.
+    or the round is closed, BadInput without a reason or for one that names a model.
     """
-    if not (reason := reason.strip()) or len(reason) > LONGEST_REASON:
+    if not (reason := visible(reason)) or len(reason) > LONGEST_REASON:
         raise BadInput(_("Enter a reason of 1 to 200 characters. The teacher can read it."))
+    check_names_no_model(reason)
     with transaction.atomic():
         row = _in_pool(marking_round, teacher)
         if row.paused:
@@ -61,12 +65,17 @@ def resume_teacher(marking_round: MarkingRound, teacher: User, *, acting_user: U
 
 
 def set_limits(
-    marking_round: MarkingRound, limits: Mapping[str, Decimal | None], *, acting_user: User
+    marking_round: MarkingRound,
+    limits: Mapping[str, Decimal | None],
+    *,
+    seen: str = "",
+    acting_user: User,
 ) -> None:
     """Store the limits of a round: a number, or None for no limit at all, for each name of LIMITS.
 
-    Shares stand between 0 and 1, the pace above 0. Raises BadInput for any other
-    name or number.
+    Shares stand between 0 and 1, the pace above 0. *seen* is the code of the limits that the page
+    showed (``limits_code``). Raises BadInput for any other name or number, Conflict where other
+    limits than those seen are set by now.
     """
     for name, value in limits.items():
         known = name in LIMITS and (value is None or (value.is_finite() and value >= 0))
@@ -74,6 +83,12 @@ def set_limits(
             raise BadInput(_("A limit must be a share from 0 to 100 %, or empty for none."))
     stored = {name: None if value is None else plain(value) for name, value in limits.items()}
     with transaction.atomic():
+        now_set = locked(MarkingRound.objects.filter(pk=marking_round.pk)).get().limits
+        if seen and seen != limits_code(now_set):
+            raise Conflict(
+                _("The limits were changed since you opened this page. Review them again."),
+                code="limits_changed",
+            )
         MarkingRound.objects.filter(pk=marking_round.pk).update(limits=stored)
         record(Tag.LIMITS_SET, marking_round, actor=acting_user, limits=stored)
     marking_round.limits = stored
@@ -94,5 +109,5 @@ def _in_pool(marking_round: MarkingRound, teacher: User) -> RoundTeacher:
     if row is None:
         raise NotFound(_("There is no such teacher in this round."))
     if row.round.status == RoundStatus.CLOSED:
-        raise Conflict(_("This round is already closed."), code="round_closed")
+        raise round_is_closed()
     return row

@@ -149,6 +149,7 @@ def _move(
 ) -> Withdrawn:
     marks: tuple[int, ...] = ()
     finals: tuple[int, ...] = ()
+    returned = 0
     for some in batches(answers):
         again = Slot.objects.filter(answer__in=some, kind__in=(*TEACHER_KINDS, *CHECK_KINDS))
         slots = list(again.filter(marked=True))
@@ -157,8 +158,9 @@ def _move(
         _release_held(some, now)
         withdrawn = reopen_slots(slots, same, with_decisions=with_decisions, now=now)
         marks, finals = marks + withdrawn.marks, finals + withdrawn.finals
+        returned += withdrawn.returned
         BlindAnswer.objects.filter(pk__in=some).update(rubric=newest)
-    return Withdrawn(marks, finals)
+    return Withdrawn(marks, finals, returned)
 
 
 def _release_held(answers: Sequence[int], now: datetime) -> None:

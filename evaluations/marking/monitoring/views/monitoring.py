@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import get_language
@@ -19,6 +19,7 @@ from evaluations.marking.desk.services.leaving import take_out
 from evaluations.marking.monitoring.forms import LimitsForm, PauseForm
 from evaluations.marking.monitoring.rules.charts import rolling_lines, severity_dots
 from evaluations.marking.monitoring.rules.figures import against, line, teacher_figures
+from evaluations.marking.monitoring.rules.limits import limits_code
 from evaluations.marking.monitoring.selectors import monitoring
 from evaluations.marking.monitoring.selectors.new_rubric import outdated_rubrics
 from evaluations.marking.monitoring.selectors.teacher_marks import (
@@ -33,6 +34,7 @@ from evaluations.marking.monitoring.services.monitoring import (
     set_limits,
 )
 from evaluations.marking.rounds.selectors import rounds
+from evaluations.marking.rounds.services.rounds import round_is_closed
 from evaluations.marking.rounds.views.rounds import visible_round
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import LIVE, RoundStatus
@@ -44,7 +46,7 @@ from gradeapp.accounts.roles import Capability
 from gradeapp.audit.reads import count_items
 from gradeapp.common.csv_file import manifest, sha256
 from gradeapp.common.csv_file import render as render_csv
-from gradeapp.common.refusals import BadInput, NotFound
+from gradeapp.common.refusals import BadInput, Conflict, NotFound, Refusal
 
 PAGE = 50
 RECENT = 50
@@ -72,12 +74,27 @@ FIGURES = (
 @requires(Capability.LEAD_ROUNDS)
 def round_monitor(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """The whole round: how far it is, when it may end, and every teacher beside the others."""
-    marking_round = visible_round(request.user, round_id)
+    return _show_round(request, visible_round(request.user, round_id))
+
+
+def _show_round(
+    request: MemberRequest,
+    marking_round: MarkingRound,
+    typed: QueryDict | None = None,
+    refusal: Refusal | None = None,
+) -> HttpResponse:
+    """The monitors of the round; the limits that were *typed* and refused stand in their form."""
     record_view(marking_round, acting_user=request.user, page="monitoring")
     watched = monitoring.watched_round(marking_round)
     progress = rounds.round_progress(marking_round)
     due = progress.marks_due - progress.marks
     is_open = marking_round.status == RoundStatus.OPEN
+    limits_form, code = LimitsForm(watched.limits, typed), limits_code(marking_round.limits)
+    if typed is not None and not isinstance(refusal, Conflict):
+        code = typed.get("seen", "")  # what others have set since is still to be shown
+    if refusal:
+        limits_form.add_error(None, str(refusal))
+        limits_form.show_stored()
     end = monitoring.expected_end(marking_round, due, timezone.now()) if is_open else None
     context: dict[str, Any] = {
         "round": marking_round,
@@ -86,11 +103,13 @@ def round_monitor(request: MemberRequest, round_id: UUID) -> HttpResponse:
         "end": end,
         "late": bool(end and marking_round.deadline and end > marking_round.deadline),
         "watched": watched,
-        "limits_form": LimitsForm(watched.limits),
+        "limits_form": limits_form,
+        "limits_code": code,
         "outdated": 0 if marking_round.published else len(outdated_rubrics(marking_round)),
         **_round_charts(watched),
     }
-    return render(request, f"{FOLDER}/round.html", context)
+    status = 200 if typed is None else refusal.status if refusal else 400
+    return render(request, f"{FOLDER}/round.html", context, status=status)
 
 
 def _round_charts(watched: monitoring.WatchedRound) -> dict[str, Any]:
@@ -119,7 +138,19 @@ def _round_charts(watched: monitoring.WatchedRound) -> dict[str, Any]:
 @requires(Capability.LEAD_ROUNDS)
 def teacher_monitor(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
     """One teacher: every figure over all marks and the last 50, over time, and the marks."""
-    marking_round = visible_round(request.user, round_id)
+    return _show_teacher(request, visible_round(request.user, round_id), teacher_id, PauseForm())
+
+
+def _show_teacher(
+    request: MemberRequest,
+    marking_round: MarkingRound,
+    teacher_id: UUID,
+    pause_form: PauseForm,
+    status: int = 200,
+) -> HttpResponse:
+    """The page of one teacher, with a *pause_form* that may have been refused."""
+    if pause_form.is_bound and marking_round.status == RoundStatus.CLOSED:
+        raise round_is_closed()  # the page has no such form any more
     watched = monitoring.watched_round(marking_round)
     teacher = watched_teacher(watched, teacher_id)
     record_view(marking_round, acting_user=request.user, page=f"monitoring of {teacher.name}")
@@ -136,14 +167,14 @@ def teacher_monitor(request: MemberRequest, round_id: UUID, teacher_id: UUID) ->
         "is_live": marking_round.status in LIVE,
         "teacher": teacher,
         "figures": _figure_rows(teacher, watched),
-        "pause_form": PauseForm(),
+        "pause_form": pause_form,
         "filters": [{"value": f.value, "label": f.label(language)} for f in MarkFilter],
         "show": wanted.value,
         "page": page,
         "rows": mark_rows(page.object_list),
         **_teacher_charts(teacher, watched),
     }
-    return render(request, f"{FOLDER}/teacher.html", context)
+    return render(request, f"{FOLDER}/teacher.html", context, status=status)
 
 
 def _figure_rows(
@@ -193,9 +224,15 @@ def pause(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpRespo
     """Give a teacher nothing more until the lead says so."""
     marking_round = visible_round(request.user, round_id)
     teacher = teacher_called(teacher_id)
-    reason = request.POST.get("reason", "")
-    given = {"reason": reason, "acting_user": request.user, "now": timezone.now()}
-    pause_teacher(marking_round, teacher, **given)
+    form = PauseForm(request.POST)
+    if not form.is_valid():
+        return _show_teacher(request, marking_round, teacher_id, form, 400)
+    given = form.cleaned_data | {"acting_user": request.user, "now": timezone.now()}
+    try:
+        pause_teacher(marking_round, teacher, **given)
+    except (BadInput, Conflict) as refusal:
+        form.add_error("reason", str(refusal))
+        return _show_teacher(request, marking_round, teacher_id, form, refusal.status)
     messages.success(request, _("%(name)s is paused.") % {"name": teacher})
     return redirect("monitoring:teacher", round_id, teacher_id)
 
@@ -229,8 +266,13 @@ def limits(request: MemberRequest, round_id: UUID) -> HttpResponse:
     marking_round = visible_round(request.user, round_id)
     form = LimitsForm({}, request.POST)
     if not form.is_valid():
-        raise BadInput(_("A limit must be a share from 0 to 100 %, or empty for none."))
-    set_limits(marking_round, form.limits(), acting_user=request.user)
+        return _show_round(request, marking_round, request.POST)
+    seen = request.POST.get("seen", "")
+    try:
+        set_limits(marking_round, form.limits(), seen=seen, acting_user=request.user)
+    except (BadInput, Conflict) as refusal:
+        marking_round.refresh_from_db()
+        return _show_round(request, marking_round, request.POST, refusal)
     messages.success(request, _("The limits were set."))
     return redirect("monitoring:round", round_id)
 

@@ -52,15 +52,18 @@ def return_page(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> Htt
         form = ReturnForm(request.POST)
         if not form.is_valid():
             return _show_return(request, marking_round, teacher_id, form, 400)
+        choice = form.choice()
         withdrawn = return_marks(
             marking_round,
             teacher,
-            form.choice(),
+            choice,
             to_others=form.cleaned_data["to"] == "others",
             acting_user=request.user,
             now=timezone.now(),
         )
         messages.success(request, _withdrawn_sentence(withdrawn))
+        if choice.shown is not None and (gone := len(choice.shown) - withdrawn.returned) > 0:
+            messages.warning(request, _gone_sentence(gone))
         return redirect("monitoring:teacher", round_id, teacher_id)
     form = ReturnForm(request.GET or None, initial={"since": _midnight()})
     return _show_return(request, marking_round, teacher_id, form)
@@ -75,7 +78,7 @@ def _show_return(
 ) -> HttpResponse:
     record_view(marking_round, acting_user=request.user, page="sending back")
     teacher = watched_teacher(monitoring.watched_round(marking_round), teacher_id)
-    preview, refusal = None, ""
+    preview, refusal, until = None, "", timezone.now()
     if form.is_bound and form.is_valid():
         preview = preview_return(marking_round, teacher_called(teacher_id), form.choice())
         refusal = _refusal(preview, request.user)
@@ -89,6 +92,8 @@ def _show_return(
         "preview": preview,
         "refusal": refusal,
         "not_returned": [alias for alias in named if alias not in returned],
+        "shown": " ".join(str(slot.pk) for slot in preview.slots) if preview else "",
+        "until": until.isoformat(),
         "page": page,
         "is_open": marking_round.status != RoundStatus.CLOSED,
     }
@@ -112,14 +117,22 @@ def _withdrawn_sentence(withdrawn: Withdrawn) -> str:
     marks = ngettext(
         "%(number)s mark was returned for re-marking.",
         "%(number)s marks were returned for re-marking.",
-        len(withdrawn.marks),
-    ) % {"number": len(withdrawn.marks)}
+        withdrawn.returned,
+    ) % {"number": withdrawn.returned}
     finals = ngettext(
         "%(number)s final mark was withdrawn.",
         "%(number)s final marks were withdrawn.",
         len(withdrawn.finals),
     ) % {"number": len(withdrawn.finals)}
     return f"{marks} {finals}"
+
+
+def _gone_sentence(number: int) -> str:
+    return ngettext(
+        "%(number)s of the marks shown was not returned: it was changed or returned meanwhile.",
+        "%(number)s of the marks shown were not returned: they were changed or returned meanwhile.",
+        number,
+    ) % {"number": number}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -38,6 +38,8 @@ from gradeapp.common.submission_keys import submission_key
 from questions.models import Knowledge, Task
 from questions.rules.vocabulary import AbilityBranch, Modal, Subject
 
+# Teachers, runs, tasks and the like that one body may name
+MOST_CHOSEN = 1000
 CHOICE = ("subjects", "years", "branches", "difficulties", "modals")
 SETTINGS = (
     *("name", "random_seed", "tolerance_points", "tolerance_share", "point_tolerance"),
@@ -45,16 +47,6 @@ SETTINGS = (
     *("notes_to_judge", "practice", "window_minutes", "window_ends_with_block"),
     *("sheet_responses", "sheet_days", "arbiter_marks_first", "judge_check_share"),
 )
-
-
-class Strict(serializers.Serializer[Any]):
-    """A body in which a field that there is not is refused, never ignored."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
-        if unknown:
-            raise serializers.ValidationError({name: [_("Unknown field.")] for name in unknown})
-        return super().to_internal_value(data)
 
 
 class RoundSerializer(serializers.ModelSerializer[MarkingRound]):
@@ -108,6 +100,7 @@ class TeacherLoadSerializer(serializers.Serializer[Any]):
     planned = serializers.IntegerField()
     marked = serializers.IntegerField()
     paused = serializers.BooleanField()
+    left = serializers.BooleanField(help_text="taken out of the round, or left it")
     seeds = CheckLoadSerializer()
     repeats = CheckLoadSerializer()
 
@@ -122,9 +115,9 @@ class MarkingNotesSerializer(serializers.ModelSerializer[MarkingNotes]):
         fields = ["number", "text", "author", "created_at"]
 
 
-def whole(**options: Any) -> serializers.ListField:
+def whole(**options: Any) -> api_fields.ListField:
     """A list that narrows nothing when it is empty or left out."""
-    return serializers.ListField(required=False, default=list, **options)
+    return api_fields.ListField(required=False, default=list, max_length=MOST_CHOSEN, **options)
 
 
 def points(**options: Any) -> api_fields.DecimalField:
@@ -144,23 +137,34 @@ def share(default: Decimal | None) -> api_fields.DecimalField:
     )
 
 
-def teachers_field() -> serializers.SlugRelatedField[User]:
+def teachers_field() -> api_fields.ManyRelatedField:
     """Teachers by their usernames."""
-    return serializers.SlugRelatedField(
-        slug_field="username", many=True, queryset=possible_markers(), allow_empty=False
+    return api_fields.ManyRelatedField(
+        child_relation=serializers.SlugRelatedField(
+            slug_field="username", queryset=possible_markers()
+        ),
+        max_length=MOST_CHOSEN,
+        allow_empty=False,
     )
 
 
-class NewRoundSerializer(Strict):
+class NewRoundSerializer(api_fields.KnownFields):
     """A round to be planned: which responses, who marks them, and its settings."""
 
     name = serializers.CharField(max_length=100)
-    runs = serializers.PrimaryKeyRelatedField(
-        many=True, queryset=markable_runs(), allow_empty=False
+    runs = api_fields.ManyRelatedField(
+        child_relation=serializers.PrimaryKeyRelatedField(queryset=markable_runs()),
+        max_length=MOST_CHOSEN,
+        allow_empty=False,
     )
     tasks = whole(child=serializers.CharField(), help_text="slugs of tasks of the runs' dataset")
-    knowledge = serializers.SlugRelatedField(
-        slug_field="slug", many=True, required=False, default=list, queryset=Knowledge.objects.all()
+    knowledge = api_fields.ManyRelatedField(
+        child_relation=serializers.SlugRelatedField(
+            slug_field="slug", queryset=Knowledge.objects.all()
+        ),
+        max_length=MOST_CHOSEN,
+        required=False,
+        default=list,
     )
     subjects = whole(child=serializers.ChoiceField(choices=Subject.choices()))
     years = whole(child=api_fields.IntegerField(min_value=0, max_value=9999))
@@ -248,19 +252,19 @@ def request_key(kind: str, person: User, key: str | None, asked: Any) -> dict[st
     return {"form_key": form_key, "request_hash": digest(asked)}
 
 
-class DeadlineSerializer(Strict):
+class DeadlineSerializer(api_fields.KnownFields):
     """Until when a round should be done; null for no deadline."""
 
     deadline = api_fields.DateTimeField(allow_null=True)
 
 
-class MoreTeachersSerializer(Strict):
+class MoreTeachersSerializer(api_fields.KnownFields):
     """Teachers to be taken into the pool."""
 
     teachers = teachers_field()
 
 
-class NewMarkingNotesSerializer(Strict):
+class NewMarkingNotesSerializer(api_fields.KnownFields):
     """The next version; ``seen`` is the number of the newest one that was read, 0 for none."""
 
     text = serializers.CharField(allow_blank=True)

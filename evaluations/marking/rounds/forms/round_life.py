@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.marking.desk.forms.marks import mark_field
@@ -15,6 +16,7 @@ from evaluations.marking.rounds.services.marking_notes import LONGEST_NOTES
 from evaluations.models import MarkingRound
 from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
+from gradeapp.accounts.person_fields import PeopleField
 from gradeapp.common import number_fields
 from gradeapp.common.text_fields import LinesField
 from gradeapp.common.time_fields import LocalTimeField
@@ -27,20 +29,28 @@ class DeadlineForm(forms.Form):
 
 
 class MoreTeachersForm(forms.Form):
-    """Teachers who are not in the pool yet."""
+    """Teachers who are not in the pool yet; the service says who cannot be added, and why."""
 
-    teachers = number_fields.KeysField(
+    teachers = PeopleField(
         label=_("Teachers"),
         queryset=User.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose at least one teacher.")},
+        error_messages={
+            "required": _("Choose at least one teacher."),
+            "invalid_choice": _("Somebody you chose cannot mark. Choose again."),
+        },
     )
 
     def __init__(self, marking_round: MarkingRound, data: Any = None) -> None:
         super().__init__(data)
         pool = marking_round.pool.values("teacher")
         teachers: Any = self.fields["teachers"]
-        teachers.queryset = possible_markers().exclude(pk__in=pool)
+        markers = possible_markers()
+        # An older page offered those who are in the pool by now. Of nobody else is the name told.
+        known = Q(pk__in=pool) | Q(pk__in=markers.order_by().values("pk"))
+        teachers.queryset = User.objects.filter(known)
+        offered = markers.exclude(pk__in=pool)
+        teachers.choices = [(one.pk, teachers.label_from_instance(one)) for one in offered]
 
 
 class MarkingNotesForm(forms.Form):

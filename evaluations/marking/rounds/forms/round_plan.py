@@ -35,6 +35,7 @@ from evaluations.schemes import (
 )
 from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
+from gradeapp.accounts.person_fields import PeopleField
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from gradeapp.common.named import Named
@@ -103,7 +104,7 @@ class PlanForm(forms.Form):
         min_value=1,
         help_text=_("A sample with the same questions for every run. Empty: all questions."),
     )
-    teachers = number_fields.KeysField(
+    teachers = PeopleField(
         label=_("Teachers"),
         queryset=User.objects.none(),
         widget=forms.CheckboxSelectMultiple,

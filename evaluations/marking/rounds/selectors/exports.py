@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import islice
+from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
-from evaluations.models import Mark, MarkingRound
+from evaluations.models import Mark, MarkingRound, PointMark
 from gradeapp.common.plain_number import plain
 
 # Marks in memory at a time.
@@ -20,7 +23,7 @@ MARK_COLUMNS = (
     *("dataset", "model", "condition", "task", "id", "subject", "repeat", "round", "scheme"),
     *("response", "kind", "teacher", "version", "stale", "total", "full", "tolerance"),
     *("flags", "comment", "seconds", "marked_at", "final", "rule"),
-    *("entered_by", "counts"),
+    *("entered_by", "counts", "rubric_version", "points"),
 )
 
 
@@ -34,7 +37,7 @@ def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
     """Every version of *marks*, in ``MARK_COLUMNS``, beside the final mark and its rule.
 
     ``counts`` is "no" for what was revised since, returned for re-marking, or sent from an older
-    page.
+    page. ``points`` are those of the scoring points of that version of the rubric, in their order.
     """
     later = Mark.objects.filter(slot=OuterRef("slot"), stale=False, version__gt=OuterRef("version"))
     counts = Q(stale=False, version__gt=F("slot__void_version")) & ~Exists(later)
@@ -54,19 +57,32 @@ def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
         f"{answer}__tolerance",
         *("flags", "comment", "seconds", "created_at"),
         *(f"{answer}__final__value", f"{answer}__final__rule"),
-        *("entered_by__username", "counts"),
+        *("entered_by__username", "counts", "rubric__version", "pk"),
     )
     ordered = marks.order_by("slot__answer", "slot", "version", "pk")
-    rows = ordered.annotate(counts=counts).values_list(*columns)
-    for row in rows.iterator(chunk_size=CHUNK):
-        *row, by, counting = row
-        *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = row
+    rows = ordered.annotate(counts=counts).values_list(*columns).iterator(chunk_size=CHUNK)
+    for row, points in _with_points(rows):
+        *first, by, counting, rubric, _mark = row
+        *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = first
         yield (
             *(*before, "yes" if stale else "no"),
             *(_plain(total), _plain(full), _plain(tolerance)),
             *(" ".join(flags), comment, seconds, at.isoformat(), _plain(value), rule),
             *(by, "yes" if counting else "no"),
+            *(rubric, points),
         )
+
+
+def _with_points(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Each of *rows*, which end with the key of a mark, and the points of its scoring points."""
+    while some := list(islice(rows, CHUNK)):
+        points: dict[int, list[str]] = defaultdict(list)
+        given = PointMark.objects.filter(mark__in=[row[-1] for row in some])
+        for mark, worth in given.order_by("mark", "scoring_point__order").values_list(
+            "mark", "points"
+        ):
+            points[mark].append(plain(worth))
+        yield from ((row, " ".join(points[row[-1]])) for row in some)
 
 
 def _plain(value: Decimal | None) -> Decimal | None:

@@ -24,6 +24,7 @@ from evaluations.marking.rules.seed_answers import Cadence, Id, Role
 from evaluations.models import Mark, MarkingRound
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
+from gradeapp.accounts.names import names_apart
 
 # What a response is taken to need where nothing of its task was marked yet.
 ASSUMED_SECONDS = 120
@@ -185,12 +186,13 @@ def _previews(
     if not places:
         return ()
     loads = loads_of(places, [teacher.pk for teacher in teachers])
+    names = names_apart(teachers)
     counts: dict[Id, Counter[int]] = defaultdict(Counter)
     for place in places:
         counts[place.teacher][task_of[place.item]] += 1
     return tuple(
         TeacherPreview(
-            name=str(teacher),
+            name=names[teacher.pk],
             load=loads[teacher.pk],
             minutes=_minutes(counts[teacher.pk], pace),
         )

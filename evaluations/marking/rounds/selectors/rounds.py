@@ -36,6 +36,7 @@ from evaluations.models import (
 from evaluations.models.vocabulary import CHECK_KINDS, LIVE, AnswerRole, RoundStatus, SlotKind
 from gradeapp.accounts.markers import present_markers
 from gradeapp.accounts.models import User
+from gradeapp.accounts.names import names_apart
 from gradeapp.common.named import Named
 from questions.models import Task
 
@@ -316,10 +317,11 @@ def teacher_loads(
     pool = {seat.teacher_id: seat for seat in marking_round.pool.all()}
     checks = _checks(groups)
     people = User.objects.filter(pk__in={*pool, *marked}).order_by("display_name", "username")
+    names = names_apart(people)
     present = set(present_markers().filter(pk__in={*pool, *marked}).values_list("pk", flat=True))
     return [
         TeacherLoad(
-            name=str(person),
+            name=names[person.pk],
             planned=planned[person.pk],
             marked=given[person.pk, SlotKind.FIRST] + given[person.pk, SlotKind.SECOND],
             thirds=given[person.pk, SlotKind.THIRD],

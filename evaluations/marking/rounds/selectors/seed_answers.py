@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from evaluations.marking.desk.selectors.desk import blind_item
 from evaluations.marking.rules.blinding import BlindItem
-from evaluations.models import BlindAnswer, MarkingRound, SeedAnswer
+from evaluations.models import BlindAnswer, FinalMark, MarkingRound, SeedAnswer
 from evaluations.models.vocabulary import AnswerRole
 from gradeapp.common.plain_number import plain
 from questions.selectors.bank import image_addresses
@@ -58,6 +58,15 @@ def waiting_seeds(marking_round: MarkingRound) -> QuerySet[BlindAnswer]:
     """Seed answers without a reference mark, question by question."""
     waiting = _seeds(marking_round).filter(seed_answer=None)
     return waiting.order_by("question__task", "question__position", "alias")
+
+
+def seeds_without_final(marking_round: MarkingRound) -> QuerySet[BlindAnswer]:
+    """Seed answers that get no final mark when the round closes: a new rubric took their reference.
+
+    Where another round has a final mark of the response, that one still counts.
+    """
+    finals = FinalMark.objects.official().filter(answer__response=OuterRef("response"))
+    return _seeds(marking_round).filter(~Exists(finals), seed_answer=None)
 
 
 def seed_called(marking_round: MarkingRound, public_id: UUID) -> BlindAnswer | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from evaluations.marking.services.telling import check_names_no_model
 from evaluations.models import MarkingNotes, MarkingRound
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
@@ -30,8 +31,8 @@ def write_marking_notes(
 
     The desk shows the newest from now on; a judge is told if *to_judge*. *seen* is the
     number of the version that the page showed, 0 for none. Raises BadInput for a text
-    that is too long, Conflict for a closed round, or when somebody else wrote a newer
-    version meanwhile.
+    that is too long or names a model, Conflict for a closed round, or when somebody else
+    wrote a newer version meanwhile.
     """
     text = text.strip()
     check_length(text)
@@ -52,6 +53,7 @@ def write_marking_notes(
         changed = text != locked.marking_notes
         made = None
         if changed:
+            check_names_no_model(text)
             made = MarkingNotes.objects.create(
                 round=locked, number=number + 1, text=text, author=acting_user
             )

@@ -150,8 +150,8 @@ def plan_round(
             "choice": asdict(responses),
             "responses": len(contents.answers),
             "seeds": len(contents.taken) + len(contents.premarked),
-            "teachers": len(teachers),
-            "scheme": settings.scheme.value,
+            "teachers": [str(teacher) for teacher in teachers],
+            **settings.noted(),
         }
         record(Tag.ROUND_PLANNED, made, actor=acting_user, **detail)
     return made

@@ -16,6 +16,7 @@ from evaluations.marking.rounds.services.marking_notes import check_length
 from evaluations.marking.rules.blinding import names_model
 from evaluations.marking.rules.seed_answers import DEFAULT_CADENCE, Cadence
 from evaluations.marking.rules.tolerance import tolerance
+from evaluations.marking.services.telling import check_names_no_model
 from evaluations.models import MarkingRound, Response, Run
 from evaluations.schemes import (
     DEFAULT_REPEAT_SHARE,
@@ -32,6 +33,7 @@ from evaluations.schemes import (
 from gradeapp.accounts.markers import check_markers
 from gradeapp.accounts.models import User
 from gradeapp.common.name_checks import check_name_is_plain
+from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput
 from questions.models import Rubric
 from questions.rules.rubric import reachable
@@ -114,6 +116,22 @@ class RoundSettings:
             "practice": self.practice,
         }
 
+    def noted(self) -> dict[str, object]:
+        """What the audit trail keeps of the settings: those that decide how marks become final."""
+        point, share = self.point_tolerance, self.judge_check_share
+        return {
+            "scheme": self.scheme.value,
+            "tolerance_points": plain(self.tolerance_points),
+            "tolerance_share": plain(self.tolerance_share),
+            "task_tolerances": {
+                str(key): plain(own) for key, own in sorted(self.task_tolerances.items())
+            },
+            "point_tolerance": None if point is None else plain(point),
+            "mark_step": plain(self.mark_step),
+            "window_minutes": self.window_minutes,
+            "judge_check_share": None if share is None else plain(share),
+        }
+
 
 def tolerance_of(made: MarkingRound, task: int, full_marks: Decimal) -> Decimal:
     """The tolerance of an item of *task* in the round, in points: the task's own or the usual."""
@@ -130,6 +148,7 @@ def check_settings(settings: RoundSettings, now: datetime | None) -> None:
         raise BadInput(_("Enter a name of 1 to 100 characters for the round."))
     check_name_is_plain(settings.name.strip())
     check_length(settings.marking_notes.strip())
+    check_names_no_model(settings.marking_notes)
     _check_numbers(settings)
     every = (settings.cadence.first_every, settings.cadence.later_every)
     wished = (settings.seeds.taken, settings.seeds.premarked)

@@ -14,6 +14,7 @@ from evaluations.facts.answer_facts import record_finals
 from evaluations.facts.looks import refuse_who_knows, refuse_who_looked
 from evaluations.marking.desk.services.passing import keep_what_waits
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.selectors.seed_answers import seeds_without_final
 from evaluations.marking.rounds.services.round_planning import BATCH, NO_KEY, MadeBy, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_deadline
 from evaluations.marking.rounds.services.round_slots import create_slots, share_out
@@ -121,7 +122,7 @@ def set_deadline(
     with transaction.atomic():
         live = MarkingRound.objects.filter(pk=marking_round.pk, status__in=NOT_CLOSED)
         if not live.update(deadline=deadline):
-            raise _closed()
+            raise round_is_closed()
         deadlines = {"before": marking_round.deadline, "after": deadline}
         detail = {name: at.isoformat() if at else None for name, at in deadlines.items()}
         record(Tag.ROUND_DEADLINE, marking_round, actor=acting_user, **detail)
@@ -149,7 +150,7 @@ def add_teachers(
     with transaction.atomic():
         locked = MarkingRound.objects.select_for_update().get(pk=marking_round.pk)
         if locked.status == RoundStatus.CLOSED:
-            raise _closed()
+            raise round_is_closed()
         if known := marking_round.pool.filter(teacher__in=keys).first():
             if known.left_at is not None:
                 raise BadInput(
@@ -173,16 +174,24 @@ def add_teachers(
     return moved
 
 
-def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: datetime) -> None:
+def close_round(
+    marking_round: MarkingRound,
+    *,
+    acting_user: User | None,
+    now: datetime,
+    only_planned: bool = False,
+) -> None:
     """Close a round: nothing more is given out or counted; marks and drafts stay.
 
     Marks that could still be revised count as they are. A seed answer that the lead
     marked for this round gets its reference mark as its final one. The others are finalized after
     the commit, so that who saves meanwhile is told at once; the worker's clock finalizes what is
-    left if the process ends before. Raises Conflict when the round is closed already.
+    left if the process ends before. Raises Conflict when the round is closed already, or has
+    begun while *only_planned* discards it: who saw the plan has not seen its marks.
     """
     with transaction.atomic():
-        begun = _change(marking_round, NOT_CLOSED, RoundStatus.CLOSED) != RoundStatus.PLANNED
+        before = (RoundStatus.PLANNED,) if only_planned else NOT_CLOSED
+        begun = _change(marking_round, before, RoundStatus.CLOSED) != RoundStatus.PLANNED
         MarkingRound.objects.filter(pk=marking_round.pk).update(closed_at=now)
         close_windows(Slot.objects.filter(answer__round=marking_round), now=now)
         references = _finalize_by_reference(marking_round) if begun else 0
@@ -190,7 +199,8 @@ def close_round(marking_round: MarkingRound, *, acting_user: User | None, now: d
         record(Tag.ROUND_CLOSED, marking_round, actor=acting_user, **detail)
     finalize_due(marking_round, now=now)
     left = BlindAnswer.objects.filter(round=marking_round, final=None, role=AnswerRole.ANSWER)
-    record(Tag.ROUND_FINALIZED, marking_round, actor=acting_user, unsettled=left.count())
+    lost = seeds_without_final(marking_round).count() if begun else 0
+    record(Tag.ROUND_FINALIZED, marking_round, actor=acting_user, unsettled=left.count() + lost)
     marking_round.refresh_from_db()
 
 
@@ -218,7 +228,12 @@ def _change(marking_round: MarkingRound, before: Sequence[str], after: RoundStat
 def _refused(status: RoundStatus, wished: RoundStatus) -> Conflict:
     """Why a round in *status* cannot become what was *wished*."""
     if status == RoundStatus.CLOSED:
-        return _closed()
+        return round_is_closed()
+    if wished == RoundStatus.CLOSED:
+        return Conflict(
+            _("The round has started in the meantime. Look at it before you close it."),
+            code="round_begun",
+        )
     if wished == RoundStatus.PAUSED and status == RoundStatus.PLANNED:
         return Conflict(_("This round has not started yet."), code="round_planned")
     if status == RoundStatus.PAUSED:
@@ -226,7 +241,8 @@ def _refused(status: RoundStatus, wished: RoundStatus) -> Conflict:
     return Conflict(_("This round has already started."), code="round_open")
 
 
-def _closed() -> Conflict:
+def round_is_closed() -> Conflict:
+    """Return the refusal of what only a round that is not closed takes."""
     return Conflict(_("This round is already closed."), code="round_closed")
 
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from evaluations.marking.rounds.forms.round_life import DeadlineForm, MoreTeachersForm
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
 from evaluations.marking.rounds.services import rounds as services
-from evaluations.marking.rounds.views.rounds import visible_round
+from evaluations.marking.rounds.views.rounds import show_round, visible_round
 from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
@@ -57,9 +57,14 @@ def resume(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @require_POST
 @requires(Capability.LEAD_ROUNDS)
 def close(request: MemberRequest, round_id: UUID) -> HttpResponse:
-    """Close the round for good."""
+    """Close the round for good; the page of a plan only discards it."""
     marking_round = visible_round(request.user, round_id)
-    services.close_round(marking_round, acting_user=request.user, now=timezone.now())
+    services.close_round(
+        marking_round,
+        acting_user=request.user,
+        now=timezone.now(),
+        only_planned="begun" not in request.POST,
+    )
     messages.success(request, _("The round is closed. Its marks and drafts are kept."))
     return redirect("rounds:round", round_id)
 
@@ -71,9 +76,13 @@ def deadline(request: MemberRequest, round_id: UUID) -> HttpResponse:
     marking_round = visible_round(request.user, round_id)
     form = DeadlineForm(request.POST)
     if not form.is_valid():
-        raise BadInput(form.errors["deadline"][0])
+        return show_round(request, marking_round, {"deadline_form": form}, 400)
     until = form.cleaned_data["deadline"]
-    services.set_deadline(marking_round, until, acting_user=request.user, now=timezone.now())
+    try:
+        services.set_deadline(marking_round, until, acting_user=request.user, now=timezone.now())
+    except BadInput as refusal:
+        form.add_error("deadline", str(refusal))
+        return show_round(request, marking_round, {"deadline_form": form}, refusal.status)
     said = _("The deadline was set.") if until else _("The deadline was removed.")
     messages.success(request, said)
     return redirect("rounds:round", round_id)
@@ -86,9 +95,13 @@ def teachers(request: MemberRequest, round_id: UUID) -> HttpResponse:
     marking_round = visible_round(request.user, round_id)
     form = MoreTeachersForm(marking_round, request.POST)
     if not form.is_valid():
-        raise BadInput(form.errors["teachers"][0])
+        return show_round(request, marking_round, {"teachers_form": form}, 400)
     people = list(form.cleaned_data["teachers"])
-    moved = services.add_teachers(marking_round, people, acting_user=request.user)
+    try:
+        moved = services.add_teachers(marking_round, people, acting_user=request.user)
+    except BadInput as refusal:
+        form.add_error("teachers", str(refusal))
+        return show_round(request, marking_round, {"teachers_form": form}, refusal.status)
     said = ngettext(
         "Teachers were added; %(number)s mark was reassigned to them.",
         "Teachers were added; %(number)s marks were reassigned to them.",

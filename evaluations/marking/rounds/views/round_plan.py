@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,10 +18,11 @@ from evaluations.marking.rounds.selectors.round_preview import preview_of
 from evaluations.marking.rounds.services.round_planning import plan_round_once
 from evaluations.marking.rounds.services.round_settings import too_few_teachers
 from evaluations.marking.rules.seed_answers import DEFAULT_CADENCE
+from evaluations.runs.services.run_starts import digest
 from evaluations.schemes import Scheme
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, OtherRequest
 
 # Where a refusal of a new round stands, if it belongs to one field.
 FIELD_OF = {
@@ -48,7 +49,11 @@ def new_round(request: MemberRequest) -> HttpResponse:
                 teachers=list(form.cleaned_data["teachers"]),
                 acting_user=request.user,
                 now=timezone.now(),
+                request_hash=form_hash(request.POST),
             )
+        except OtherRequest:
+            form = PlanForm(with_new_key(request.POST))
+            form.add_error(None, _("Another round was created from this form. Submit it again."))
         except BadInput as refusal:
             form.add_error(FIELD_OF.get(refusal.code), str(refusal))
         else:
@@ -66,6 +71,18 @@ def new_round(request: MemberRequest) -> HttpResponse:
         return render(request, "evaluations/marking/rounds/_load.html", context)
     status = 400 if form.is_bound and form.errors and not wants_load else 200
     return render(request, "evaluations/marking/rounds/new.html", context, status=status)
+
+
+def form_hash(sent: QueryDict) -> str:
+    """Return the hash of all that a form *sent* but the token of its page."""
+    return digest({name: texts for name, texts in sent.lists() if name != "csrfmiddlewaretoken"})
+
+
+def with_new_key(sent: QueryDict) -> QueryDict:
+    """Return what a form *sent* under a key of which nothing was made yet."""
+    changed = sent.copy()
+    changed["key"] = str(uuid.uuid4())
+    return changed
 
 
 def load_of(form: PlanForm) -> dict[str, Any]:

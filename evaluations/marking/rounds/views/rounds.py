@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.core.paginator import Paginator
 from django.db.models import F
+from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -27,8 +28,9 @@ from evaluations.marking.rounds.selectors.round_counts import (
     still_revisable,
 )
 from evaluations.marking.rounds.selectors.round_preview import preview_of_planned
-from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
+from evaluations.marking.rounds.selectors.seed_answers import seeds_without_final, waiting_seeds
 from evaluations.marking.rounds.services.round_settings import too_few_teachers
+from evaluations.marking.rounds.services.rounds import round_is_closed
 from evaluations.marking.services.finalizing import finalize_all_due, finalize_due
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import LIVE, AnswerRole, RoundStatus
@@ -55,9 +57,21 @@ def round_list(request: MemberRequest) -> HttpResponse:
 @requires(Capability.LEAD_ROUNDS)
 def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """One round: progress, teachers and every response with its marks."""
-    marking_round = visible_round(request.user, round_id)
+    return show_round(request, visible_round(request.user, round_id))
+
+
+def show_round(
+    request: MemberRequest,
+    marking_round: MarkingRound,
+    refused: Mapping[str, Form] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The page of the round; the *refused* form stands in it with what was typed, and why not."""
+    if refused and marking_round.status == RoundStatus.CLOSED:
+        raise round_is_closed()  # the page has no such form any more
     if marking_round.status == RoundStatus.PLANNED:
-        return _planned_page(request, marking_round, asks_start="start" in request.GET)
+        context = _planned(request, marking_round) | (refused or {})
+        return render(request, "evaluations/marking/rounds/planned.html", context, status=status)
     record_view(marking_round, acting_user=request.user, page="round")
     state = request.GET.get("state", "")
     counts = rounds.state_counts(marking_round)
@@ -71,7 +85,10 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
     context = _life(marking_round) | {
         "progress": rounds.round_progress(marking_round, counts, slots),
         "tabs": _tabs(counts),
-        "without_final": (open_ones := sum(counts.values()) - counts[rounds.AnswerState.FINAL]),
+        "lost_seeds": (lost_seeds := seeds_without_final(marking_round).count()),
+        "without_final": (
+            open_ones := sum(counts.values()) - counts[rounds.AnswerState.FINAL] + lost_seeds
+        ),
         "still_revisable": still_revisable(marking_round, timezone.now()) if open_ones else 0,
         "state": state,
         "page": page,
@@ -86,7 +103,8 @@ def round_page(request: MemberRequest, round_id: UUID) -> HttpResponse:
         if marking_round.status == RoundStatus.OPEN or _hides_marks(marking_round)
         else kept_drafts(marking_round),
     }
-    return render(request, "evaluations/marking/rounds/round.html", context)
+    context |= refused or {}
+    return render(request, "evaluations/marking/rounds/round.html", context, status=status)
 
 
 def _shown_rows(
@@ -102,16 +120,14 @@ def _hides_marks(marking_round: MarkingRound) -> bool:
     return marking_round.arbiter_marks_first and marking_round.status in LIVE
 
 
-def _planned_page(
-    request: MemberRequest, marking_round: MarkingRound, *, asks_start: bool
-) -> HttpResponse:
+def _planned(request: MemberRequest, marking_round: MarkingRound) -> dict[str, Any]:
     """A round before its start: what falls to each teacher, and what is still to be done."""
     in_pool = rounds.marks_in(marking_round, request.user)
     if not in_pool:  # who sees the random seed knows the aliases and checks that follow from it
         record_view(marking_round, acting_user=request.user, page=PLAN)
     scheme = Scheme(marking_round.scheme)
     answers = marking_round.answers
-    context = _life(marking_round) | {
+    return _life(marking_round) | {
         "preview": preview_of_planned(marking_round),
         "load": {"third": scheme.most_marks > scheme.planned_marks},
         "too_few": too_few_teachers(marking_round.pool.count(), scheme),
@@ -120,10 +136,9 @@ def _planned_page(
         "earlier_texts": answers.exclude(rubric=None)
         .exclude(revision=F("question__current"))
         .count(),
-        "asks_start": asks_start,
+        "asks_start": "start" in request.GET,
         "in_pool": in_pool,
     }
-    return render(request, "evaluations/marking/rounds/planned.html", context)
 
 
 def _life(marking_round: MarkingRound) -> dict[str, Any]:

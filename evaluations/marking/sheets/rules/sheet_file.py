@@ -17,6 +17,7 @@ from evaluations.marking.rules.blinding import BlindItem
 from evaluations.marking.sheets.rules.sheet_rows import NONE, SheetColumn, SheetLine, point_title
 from gradeapp.common.csv_cells import Cell
 from gradeapp.common.csv_file import render
+from gradeapp.common.hidden_text import with_order_shown
 from gradeapp.common.plain_number import plain
 from gradeapp.common.tables import Table, table
 from gradeapp.common.workbook_text import write_text
@@ -119,8 +120,12 @@ def _rubric(item: BlindItem, words: SheetWords) -> str:
 
 
 def _fitting(text: str, cut: str) -> str:
-    """*text* as a cell can hold it: without what XML forbids, and cut with a word that says so."""
-    clean = "".join(one if _is_allowed(one) else "\ufffd" for one in text)
+    """*text* as a cell can hold it: without what XML forbids, and cut with a word that says so.
+
+    What hides text or turns its order is shown by its number, as at the desk.
+    """
+    shown = with_order_shown(text)
+    clean = "".join(one if _is_allowed(one) else "\ufffd" for one in shown)
     if _units(clean) <= KEPT:
         return clean
     while _units(clean) > KEPT:

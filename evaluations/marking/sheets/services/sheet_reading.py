@@ -63,13 +63,15 @@ FILE_SENTENCES: Mapping[str, object] = {
 CELL_SENTENCES: Mapping[CellFault, object] = {
     CellFault.POINT_MISSING: gettext_lazy("Scoring point %(point)s has no mark."),
     CellFault.POINT_NOT_A_NUMBER: gettext_lazy(
-        "Scoring point %(point)s: “%(text)s” is not a number such as 2.5."
+        "Scoring point %(point)s: “%(text)s” is not a number such as 2.5, with the digits 0 to 9."
     ),
     CellFault.POINT_TOO_MANY: gettext_lazy(
         "Scoring point %(point)s has a mark, but the response has only %(points)s."
     ),
     CellFault.TOTAL_MISSING: gettext_lazy("There is no total."),
-    CellFault.TOTAL_NOT_A_NUMBER: gettext_lazy("The total “%(text)s” is not a number such as 2.5."),
+    CellFault.TOTAL_NOT_A_NUMBER: gettext_lazy(
+        "The total “%(text)s” is not a number such as 2.5, with the digits 0 to 9."
+    ),
     CellFault.UNKNOWN_FLAG: gettext_lazy("There is no flag called “%(text)s”."),
 }
 

@@ -64,7 +64,8 @@ def test_the_leads_mark_is_final_with_its_reason(disputed: BlindAnswer, lead: Us
         "arbitration",
     )
     assert mark.points.count() == 3
-    assert AuditEntry.objects.get(tag="mark.arbitrated").actor == lead
+    noted = AuditEntry.objects.get(tag="mark.arbitrated")
+    assert (noted.actor, noted.detail["reason"]) == (lead, "slip")
 
 
 def test_the_same_decision_sent_twice_is_one(disputed: BlindAnswer, lead: User) -> None:

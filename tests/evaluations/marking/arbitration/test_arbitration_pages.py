@@ -239,7 +239,9 @@ def test_without_a_rubric_the_lead_gives_one_total(
     give(answer, teacher, "12")
     give(answer, other_teacher, "3")
     client = logged_in(lead)
-    sent = decided(client.get(address(answer)).text, "own", total="7.5")
+    page = client.get(address(answer)).text
+    assert ('aria-label="Your mark"' in page, "Your mark for" in page) == (True, False)
+    sent = decided(page, "own", total="7.5")
     assert client.post(address(answer), sent).status_code == 302
     assert answer.finals.get().value == 7.5
 

@@ -82,7 +82,14 @@ def test_the_marks_are_shown_after_the_leads_own(
     assert all(total in shown.text for total in THEIRS)
     assert "Your mark before seeing the others: 5.5" in shown.text
     assert 'value="5.5"' in shown.text, "a start for the decision"
-    client.post(where, own | {"total": "7", "key": uuid.uuid4()}, headers=headers)
+    again = client.post(where, own, headers=headers, follow=True)
+    assert again.status_code == 200, "the stored mark is shown"
+    assert "Your mark before seeing the others: 5.5" in again.text
+    other = client.post(where, own | {"total": "7", "key": uuid.uuid4()}, headers=headers)
+    assert other.status_code == 409
+    assert "Your mark before seeing the others is already stored, and stays." in other.text
+    assert 'value="7"' in other.text, "what was typed stays"
+    assert "A teacher has changed a mark" not in other.text
     (kept,) = ArbiterMark.objects.all()
     assert (str(kept.total), kept.lead, kept.comment) == ("5.50", lead, "why\nso")
     made_final = client.post(where, decision | {"decision": "own", "total": "5.5"}, headers=headers)

@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluations.marking.desk.selectors.desk import desk_item
+from evaluations.marking.desk.selectors.desk_home import home_rounds
 from evaluations.marking.desk.services.drafts import clean, discard_change, save_draft, write_draft
+from evaluations.marking.desk.services.marking import finish_revising
 from evaluations.marking.services.reopening import reopen_slots
 from evaluations.models import Draft, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import RoundStatus
@@ -114,6 +116,21 @@ def test_a_change_is_drafted_also_when_it_can_no_longer_be_saved(
     assert Draft.objects.count() == 1, "a page that shows no draft discards none of another browser"
     discard_change(slot, teacher, up_to=1)
     assert Draft.objects.count() == 0
+
+
+def test_the_home_counts_the_drafts_that_can_still_be_saved(
+    teacher: User, other_teacher: User
+) -> None:
+    made = small_round([teacher, other_teacher], 2, window_minutes=15)
+    marked, new = answers_of(made)
+    give(marked, teacher, ["1", "1", "1"])
+    for answer, version in ((marked, 1), (new, 0)):
+        slot = held_slot(answer, teacher)
+        typed = {"content": {"comment": "typed"}, "based_on_version": version}
+        save_draft(slot, teacher, sequence=1, **typed, now=NOW)
+    assert [one.drafts for one in home_rounds(teacher, NOW)] == [2]
+    finish_revising(teacher, made, now=NOW)
+    assert [one.drafts for one in home_rounds(teacher, NOW)] == [1]
 
 
 def test_keep_saved_mark_discards_no_draft_that_the_page_does_not_know(

@@ -226,7 +226,7 @@ def test_a_stale_page_leaves_the_key_of_the_present_one_to_it(
 def test_a_response_whose_key_a_stale_mark_has_can_be_marked(
     teacher: User, other_teacher: User
 ) -> None:
-    """As stale marks had it in earlier versions."""
+    """As stale marks had it in earlier versions. Its own key does not give away its slot."""
     (answer,) = answers_of(small_round([teacher, other_teacher]))
     key, values = uuid.uuid4(), [Decimal(1)] * 3
     slot = held_slot(answer, teacher)
@@ -234,6 +234,8 @@ def test_a_response_whose_key_a_stale_mark_has_can_be_marked(
     saved = give(answer, teacher, ["1", "1", "1"], key=key)
     assert (saved.stale, saved.version) == (False, 1)
     assert give(answer, teacher, ["1", "1", "1"], key=key) == saved
+    names = [f(number) for number in range(slot.pk + 1) for f in (str, "slot {}".format, repr)]
+    assert saved.key not in {uuid.uuid5(key, name) for name in names}
 
 
 def test_anothers_key_is_refused(teacher: User, other_teacher: User) -> None:

@@ -67,6 +67,8 @@ def test_a_revised_mark_stands_once_and_one_returned_no_more(
     return_marks(made, teacher, ReturnChoice(past), to_others=False, acting_user=lead, now=later(5))
     assert listed(client) == []
     assert Mark.objects.count() == 3
+    home = client.get(reverse("marking:home")).text
+    assert "2 returned for re-marking" in home, "before the teacher has taken one of them up again"
 
 
 def test_a_round_narrows_the_list_and_anothers_round_is_none(

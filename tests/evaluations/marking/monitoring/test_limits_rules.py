@@ -50,7 +50,7 @@ def test_the_finish_is_as_far_as_the_newest_marks_went() -> None:
     # 20 marks in the last 100 minutes, breaks included: 5 minutes each, so 12 take an hour
     saved_at = [NOW - timedelta(minutes=100 - number) for number in range(20)]
     assert expected_finish(saved_at, 12, NOW) == NOW + timedelta(hours=1)
-    assert expected_finish(saved_at, 0, NOW) == NOW
+    assert expected_finish(saved_at, 0, NOW) is None
     assert expected_finish(saved_at[:19], 12, NOW) is None
     assert expected_finish([NOW] * 20, 12, NOW) is None
 

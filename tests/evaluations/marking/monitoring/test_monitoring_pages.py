@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import uuid
 from decimal import Decimal
 
 import pytest
 from django.urls import reverse
 from django.utils.html import escape
 
+from evaluations.marking.arbitration.services import arbitrate
 from evaluations.marking.monitoring.selectors.monitoring import (
     WatchedTeacher,
-    names_apart,
     watched_round,
 )
 from evaluations.marking.monitoring.selectors.teacher_marks import MarkFilter, marks_shown
-from evaluations.models import BlindAnswer, Mark, MarkingRound, SeedAnswer, Slot
-from evaluations.models.vocabulary import AnswerRole, Flag, SlotKind
+from evaluations.marking.services.finalizing import newest_marks
+from evaluations.models import BlindAnswer, LanguageModel, Mark, MarkingRound, SeedAnswer, Slot
+from evaluations.models.vocabulary import AnswerRole, ArbitrationReason, Flag, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
+from gradeapp.accounts.names import names_apart
 from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -183,6 +187,9 @@ def test_two_teachers_of_one_name_are_two(
     severity, agreement = page.context["severity"], page.context["agreement"]
     assert sorted([*severity.data["categories"], *severity.left_out]) == names
     assert sorted(agreement.left_out) == names, "too few marks for a line"
+    for page_of in (reverse("rounds:round", args=[made.public_id]), reverse("rounds:new")):
+        text = logged_in(lead).get(page_of).text
+        assert [name for name in names if name in text] == names, page_of
     third_teacher.display_name = names[0]
     found = names_apart([*people, third_teacher])
     assert len(set(found.values())) == 3
@@ -224,6 +231,21 @@ def test_the_file_holds_the_figures_of_the_page(made: MarkingRound, lead: User) 
     assert (entry.detail["report"], entry.detail["rows"]) == ("monitoring", 2)
 
 
+def test_no_end_is_expected_once_every_mark_is_given(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """The present minute stood there, in red after the deadline."""
+    made, client = small_round([teacher, other_teacher], 1), logged_in(lead)
+    MarkingRound.objects.filter(pk=made.pk).update(deadline=later(-60))
+    assert "expected end; deadline" in client.get(address(made, "round")).text
+    for person in (teacher, other_teacher):
+        give(answers_of(made)[0], person, ("3", "3", "0"))
+    page = client.get(address(made, "round")).text
+    assert ("expected end" in page, "tile-red" in page) == (False, False)
+    for text in (page, client.get(reverse("rounds:round", args=[made.public_id])).text):
+        assert "finalized of 1 response<" in text
+
+
 # ---- what the lead does ----
 
 
@@ -237,7 +259,9 @@ def test_a_paused_teacher_reads_why_and_goes_on_later(
     assert "Please call me first." in desk.text
     home = logged_in(teacher).get(reverse("marking:home")).text
     assert reverse("marking:next", args=[made.public_id]) not in home
-    assert client.post(address(made, "pause", who), {"reason": "again"}).status_code == 409
+    again = client.post(address(made, "pause", who), {"reason": "once more"})
+    assert again.status_code == 409
+    assert all(text in again.text for text in ("tao is already paused.", 'value="once more"'))
     assert "Please call me first." in client.get(address(made, "teacher", who)).text
     client.post(address(made, "resume", who))
     row = made.pool.get(teacher=teacher)
@@ -255,8 +279,60 @@ def test_limits_are_set_in_per_cent_and_can_be_empty(made: MarkingRound, lead: U
     expected |= {"pace": "0.25", "self_consistency": "0.9", "safe_excess": "0.1"}
     expected |= {"partner_share": None}
     assert made.limits == expected
-    bad = given | {"severity": "101"}
-    assert logged_in(lead).post(address(made, "limits"), bad).status_code == 400
+    bad = given | {"severity": "101", "pace": "0.3", "seen": "of-the-older-page"}
+    refused = logged_in(lead).post(address(made, "limits"), bad)
+    assert refused.status_code == 400
+    assert all(f'value="{text}"' in refused.text for text in ("101", "0.3", "of-the-older-page"))
+    assert "less than or equal to 100" in refused.text
+    made.refresh_from_db()
+    assert made.limits == expected
+
+
+def test_limits_that_another_lead_has_changed_are_not_undone(
+    made: MarkingRound, lead: User
+) -> None:
+    client = logged_in(lead)
+    page = client.get(address(made, "round")).text
+    (seen,) = re.findall(r'name="seen" value="([^"]+)"', page)
+    assert client.post(address(made, "limits"), {"severity": "2", "seen": seen}).status_code == 302
+    refused = client.post(address(made, "limits"), {"partner_share": "33", "seen": seen})
+    assert refused.status_code == 409
+    assert "The limits were changed since you opened this page" in refused.text
+    made.refresh_from_db()
+    assert (made.limits["severity"], made.limits["partner_share"]) == ("0.02", None)
+    assert 'value="33"' in refused.text, "what was typed stays"
+    assert refused.text.count("Set now: ") == 2
+    assert all(f"Set now: {text}" in refused.text for text in ("2", "none"))
+    (seen,) = re.findall(r'name="seen" value="([^"]+)"', refused.text)
+    assert client.post(address(made, "limits"), {"severity": "4", "seen": seen}).status_code == 302
+
+
+def test_the_reason_of_a_pause_is_not_lost_when_it_is_refused(
+    made: MarkingRound, teacher: User, lead: User
+) -> None:
+    client, where = logged_in(lead), address(made, "pause", teacher.public_id)
+    model = LanguageModel.objects.get().name
+    reason = f"Too generous to {model}."
+    refused = client.post(where, {"reason": reason})
+    assert refused.status_code == 400
+    assert f'value="{reason}"' in refused.text
+    assert re.search(r'class="field-error"[^>]*>[^<]*model', refused.text)
+    assert '<details class="menu menu-end" open><summary class="button">Pause' in refused.text
+    MarkingRound.objects.update(status="closed")
+    closed = client.post(where, {"reason": ""})
+    assert (closed.status_code, "This round is already closed." in closed.text) == (409, True)
+
+
+def test_who_was_taken_out_is_not_called_paused(
+    made: MarkingRound, teacher: User, lead: User
+) -> None:
+    client = logged_in(lead)
+    client.post(address(made, "remove", teacher.public_id))
+    for page in (address(made, "round"), address(made, "teacher", teacher.public_id)):
+        text = client.get(page).text
+        assert ("left the round" in text, ">paused<" in text) == (True, False), page
+    loads = client.get(f"/api/v1/rounds/{made.public_id}/").json()["teachers"]
+    assert [one["left"] for one in loads if one["name"] == str(teacher)] == [True]
 
 
 def test_what_falls_is_shown_before_it_falls(made: MarkingRound, teacher: User, lead: User) -> None:
@@ -272,6 +348,42 @@ def test_what_falls_is_shown_before_it_falls(made: MarkingRound, teacher: User, 
     assert Mark.objects.counting().count() == 3
     assert client.post(where, choice).status_code == 409
     assert client.post(where, {"since": "soon", "to": "same"}).status_code == 400
+
+
+def test_no_more_is_returned_than_was_shown(made: MarkingRound, teacher: User, lead: User) -> None:
+    """A mark saved after the preview stays; one that was revised meanwhile too, which is said."""
+    later_one = answers_of(made)[0]
+    mine = later_one.slots.get(holder=teacher)
+    Slot.objects.filter(pk=mine.pk).update(marked=False)
+    client, where = logged_in(lead), address(made, "send-back", teacher.public_id)
+    page = client.get(where, {"since": "2020-01-01T00:00", "to": "same"})
+    assert "Return 3 marks" in page.text
+    fields = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', page.text)
+    Slot.objects.filter(pk=mine.pk).update(marked=True)
+    answers_of(made)[3].slots.filter(holder=teacher).update(revisable_until=later(10))
+    give(answers_of(made)[3], teacher, ("3", "0", "0"), based_on_version=1, now=later(2))
+    done = client.post(where, dict(fields), follow=True)
+    assert "2 marks were returned for re-marking." in done.text
+    assert "1 of the marks shown was not returned" in done.text
+    marked = Slot.objects.filter(answer__round=made, holder=teacher, marked=True)
+    assert {slot.answer for slot in marked} == {later_one, answers_of(made)[3]}
+    refused = client.post(where, dict(fields) | {"until": "soon"})
+    assert (refused.status_code, "Preview the marks again" in refused.text) == (400, True)
+
+
+def test_decisions_and_earlier_versions_are_not_counted_as_returned(
+    made: MarkingRound, teacher: User, lead: User
+) -> None:
+    answer = answers_of(made)[2]  # 12 and 6, which a lead decides
+    seen = [mark.pk for mark in newest_marks(answer).values()]
+    arbitrate(
+        answer, lead, key=uuid.uuid4(), seen=seen, points=[Decimal(3), Decimal(3), Decimal(0)],
+        reason=ArbitrationReason.SLIP, now=later(3),
+    )  # fmt: skip
+    where = address(made, "send-back", teacher.public_id)
+    choice = {"responses": answer.alias, "to": "same", "with_arbitrated": "on"}
+    done = logged_in(lead).post(where, choice, follow=True).text
+    assert "1 mark was returned for re-marking. 1 final mark was withdrawn." in done
 
 
 def test_a_new_rubric_is_offered_and_moves_what_the_lead_chose(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import timedelta
 from decimal import Decimal
@@ -20,8 +21,10 @@ from evaluations.marking.desk.services.slots import claim_next
 from evaluations.marking.monitoring.selectors.monitoring import watched_round
 from evaluations.marking.monitoring.selectors.new_rubric import RemarkScope
 from evaluations.marking.monitoring.services.new_rubric import NewRubricResult, use_new_rubric
+from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS, marks_of_round
 from evaluations.marking.rounds.selectors.rounds import state_counts
 from evaluations.marking.rounds.selectors.seed_answers import waiting_seeds
+from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.rounds.services.seed_answers import premark
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, SeedAnswer, Slot
@@ -110,6 +113,24 @@ def test_a_seed_answer_waits_for_a_reference_under_the_new_rubric(
     assert hits(made, teacher) == (0, 1)
     with pytest.raises(Conflict):
         premark(seed, lead, points=[Decimal(7)], rubric=new)
+
+
+def test_a_seed_answer_that_lost_its_reference_is_counted_before_the_round_closes(
+    question: Question, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """It would get no final mark: the dialog says so, and the trail when it is done."""
+    made = with_seed([teacher, other_teacher], question, lead, Scheme.MEAN)
+    of_round = reverse("rounds:round", args=[made.public_id])
+    waiting = made.answers.filter(role=AnswerRole.ANSWER).count()
+    assert f"{waiting} response" in logged_in(lead).get(of_round).text
+    moved(made, question, RemarkScope.ALL, lead)
+    page = logged_in(lead).get(of_round)
+    assert page.context["without_final"] == waiting + 1
+    assert "1 of them is a seed answer whose reference mark a new rubric has retired" in page.text
+    close_round(made, acting_user=lead, now=later(9))
+    assert AuditEntry.objects.get(tag="round.finalized").detail == {"unsettled": waiting + 1}
+    seeds = logged_in(lead).get(reverse("rounds:seeds", args=[made.public_id])).text
+    assert ("no reference mark" in seeds, "needs your mark" in seeds) == (True, False)
 
 
 def test_a_lead_reads_that_responses_answer_an_earlier_text(
@@ -304,7 +325,8 @@ def test_an_open_page_saves_nothing_under_a_rubric_that_it_did_not_show(
     refused = client.post(f"{where}save/", sent)
     assert (kept.status_code, refused.status_code) == (409, 409)
     assert not Mark.objects.exists()
-    assert not Draft.objects.exists()
+    words = Draft.objects.get().content
+    assert (words["points"], words["comment"]) == ([], "why")
     assert "The rubric has changed since these points were given." in refused.text
     assert "3 · 1 · 2<br>“why”" in refused.text
     assert all(text in refused.text for text, _points in rubric)
@@ -395,3 +417,47 @@ def test_the_page_of_a_reference_saves_nothing_under_a_rubric_that_it_did_not_sh
     sent["rubric"] = rubric_code(BlindAnswer.objects.get(pk=seed.pk))
     assert client.post(address, sent | {"point-3": "0"}).status_code == 302
     assert SeedAnswer.objects.get().total == 3
+
+
+def test_marks_under_a_new_rubric_are_not_compared_with_a_decision_under_the_old_one(
+    question: Question, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """The decision stays, and is on another scale: nobody is severe or lenient against it."""
+    made = small_round([teacher, other_teacher], 1, question=question)
+    (answer,) = answers_of(made)
+    give(answer, teacher, ("0", "0", "0"))
+    give(answer, other_teacher, WHOLE)
+    seen = list(Mark.objects.filter(slot__answer=answer).values_list("pk", flat=True))
+    arbitrate(
+        answer, lead, key=uuid.uuid4(), seen=seen, points=[Decimal(3), Decimal(3), Decimal(2)],
+        reason=ArbitrationReason.SLIP, now=later(3),
+    )  # fmt: skip
+    assert severities(made) == {teacher.pk: (-8 / 12, 1), other_teacher.pk: (1 / 12, 1)}
+    moved(made, question, RemarkScope.ALL, lead)
+    give(answer, teacher, ["5"], now=later(40))
+    give(answer, other_teacher, ["5"], now=later(41))
+    answer.refresh_from_db()
+    assert answer.final is not None
+    assert answer.final.value == 8
+    assert severities(made) == {teacher.pk: (None, 0), other_teacher.pk: (None, 0)}
+    rows = [dict(zip(MARK_COLUMNS, row, strict=True)) for row in marks_of_round(made)]
+    told = {(row["rubric_version"], row["points"], row["counts"]) for row in rows}
+    new = question.rubrics.latest("version").version
+    assert told == {
+        *((new - 1, "0 0 0", "no"), (new - 1, "3 3 3", "no"), (new - 1, "3 3 2", "yes")),
+        (new, "5", "yes"),
+    }
+    address = reverse("rounds:response", args=[made.public_id, answer.public_id])
+    page = logged_in(lead).get(address).text
+    assert page.count("under version") == page.count(f"under version {new - 1} of the rubric") == 1
+    assert re.search(f"Arbitration, under version {new - 1} of the rubric", page)
+    Mark.objects.filter(slot__kind=SlotKind.ARBITRATION).update(rubric=None)
+    page = logged_in(lead).get(address).text
+    assert ("under version" in page, "Arbitration, without a rubric" in page) == (False, True)
+
+
+def severities(made: MarkingRound) -> dict[int, tuple[float | None, int]]:
+    return {
+        one.key: (one.figures["severity"].value, one.figures["severity"].n)
+        for one in watched_round(made).teachers
+    }

@@ -11,13 +11,22 @@ from django.utils import timezone
 
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.returning import return_marks
+from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.models import BlindAnswer, Judge, Judgement, MarkingRound
 from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import answers_of, claimed, give, planned_pair, small_round
+from tests.evaluations.marking_world import (
+    NOW,
+    answers_of,
+    claimed,
+    give,
+    later,
+    planned_pair,
+    small_round,
+)
 
 pytestmark = pytest.mark.django_db
 SHARE = Decimal("0.25")
@@ -154,14 +163,37 @@ def test_what_a_round_cannot_ask_for(teacher: User, other_teacher: User) -> None
         marked_once([teacher, other_teacher], judge_check_share=Decimal("1.1"))
 
 
-def test_nobody_is_awaited_who_is_not_there(teacher: User, other_teacher: User) -> None:
+@pytest.mark.parametrize("gone", ["left", "deactivated", "no teacher any more"])
+def test_nobody_is_awaited_who_is_not_there(teacher: User, other_teacher: User, gone: str) -> None:
     made = small_round([teacher, other_teacher], 1, scheme=Scheme.SINGLE, judge_check_share=SHARE)
     (answer,) = answers_of(made)
     judges(answer, "0")
-    made.pool.exclude(teacher=first_of(answer)).update(left_at=timezone.now(), paused=True)
+    other = made.pool.exclude(teacher=first_of(answer))
+    if gone == "left":
+        other.update(left_at=timezone.now(), paused=True)
+    elif gone == "deactivated":
+        User.objects.filter(pools__in=other).update(is_active=False)
+    else:
+        other.get().teacher.groups.clear()
     give(answer, first_of(answer), ("3", "3", "6"))
     answer.refresh_from_db()
     assert answer.final is not None
+    assert not answer.slots.filter(kind=SlotKind.ARBITRATION).exists()
+
+
+def test_nobody_is_asked_when_the_round_is_closed(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """The marks are final that could still be revised, as nobody can give one more."""
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 1, scheme=Scheme.MEAN, judge_check_share=SHARE, window_minutes=15)
+    (answer,) = answers_of(made)
+    judges(answer, "0")
+    for one in planned_pair(answer):
+        give(answer, one, ("3", "3", "6"), now=NOW)
+    close_round(made, acting_user=lead, now=later(5))
+    answer.refresh_from_db()
+    assert (answer.final is not None, answer.one_more_for) == (True, None)
 
 
 def test_one_more_mark_that_is_returned_counts_when_it_is_given_again(

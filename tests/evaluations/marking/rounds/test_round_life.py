@@ -15,6 +15,7 @@ from evaluations.marking.desk.selectors.desk import own_progress
 from evaluations.marking.desk.selectors.queue import EmptyReason, why_empty
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.slots import claim_next, skip, take
+from evaluations.marking.monitoring.services.monitoring import pause_teacher
 from evaluations.marking.rounds.selectors.kept_drafts import kept_drafts
 from evaluations.marking.rounds.selectors.marking_notes import notes_for_judge, versions_of
 from evaluations.marking.rounds.selectors.rounds import (
@@ -35,7 +36,16 @@ from evaluations.marking.rounds.services.rounds import (
 from evaluations.marking.rules.queue_places import APART
 from evaluations.marking.services import finalizing
 from evaluations.marking.services.finalizing import finalize_due
-from evaluations.models import BlindAnswer, Draft, FinalMark, Mark, MarkingRound, SeedAnswer, Slot
+from evaluations.models import (
+    BlindAnswer,
+    Draft,
+    FinalMark,
+    LanguageModel,
+    Mark,
+    MarkingRound,
+    SeedAnswer,
+    Slot,
+)
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -393,6 +403,29 @@ def test_marking_notes_have_versions_and_the_newest_is_at_the_desk(
     close_round(made, acting_user=None, now=NOW)
     with pytest.raises(Conflict, match="closed"):
         write_marking_notes(made, "Too late.", to_judge=True, seen=2, acting_user=lead)
+
+
+def test_no_text_of_a_lead_tells_teachers_a_model(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Of any model here, unnamed: a lead who marks in the round learns nothing by trying names."""
+    made = small_round([teacher, other_teacher], 1, marking_notes="Half.")
+    LanguageModel.objects.create(name="makers/spark-4-0314")
+    sentence = "Teachers can read this text, and it contains the name of a model. Leave it out."
+    for name in ("canary-gpt-7f3a", "Spark 4"):
+        text = f"All by {name}."
+        with pytest.raises(BadInput) as noted:
+            write_marking_notes(made, text, to_judge=False, seen=1, acting_user=lead)
+        with pytest.raises(BadInput) as paused:
+            pause_teacher(made, teacher, reason=text, acting_user=lead, now=NOW)
+        with pytest.raises(BadInput) as planned:
+            small_round([teacher, other_teacher], 1, name="Other", marking_notes=text)
+        said = {(str(one.value), one.value.code) for one in (noted, paused, planned)}
+        assert said == {(sentence, "names_model")}
+    MarkingRound.objects.filter(pk=made.pk).update(marking_notes="By Spark 4.")
+    write_marking_notes(made, "By Spark 4.", to_judge=True, seen=1, acting_user=lead)
+    made.refresh_from_db()
+    assert made.notes_to_judge, "of an older text the judge can still be told"
 
 
 def test_a_judge_is_told_only_where_the_round_says_so(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -176,15 +177,42 @@ def test_a_deadline_warns_and_closes_nothing(
 
 
 def test_teachers_are_added_from_the_page(
-    lead: User, teacher: User, other_teacher: User, third_teacher: User
+    admin: User, lead: User, teacher: User, other_teacher: User, third_teacher: User
 ) -> None:
     made = small_round([teacher, other_teacher], 6)
     client, where = logged_in(lead), reverse("rounds:teachers", args=[made.public_id])
     page = client.post(where, {"teachers": [third_teacher.pk]}, follow=True).text
     assert "4 marks were reassigned" in page  # 12 shared by three
-    assert client.post(where, {"teachers": [third_teacher.pk]}).status_code == 400
+    older = client.post(where, {"teachers": [third_teacher.pk]})  # another lead was faster
+    assert older.status_code == 400
+    assert f"{third_teacher} is already in this round." in older.text
     assert client.post(where, {}).status_code == 400
+    nobody = client.post(where, {"teachers": [admin.pk]})
+    assert "Somebody you chose cannot mark." in nobody.text
+    assert str(admin) not in nobody.text
     assert made.pool.count() == 3
+
+
+def test_a_refused_form_stands_on_the_page_with_what_was_typed(
+    lead: User, teacher: User, other_teacher: User, third_teacher: User, planned: MarkingRound
+) -> None:
+    made, client = small_round([teacher, other_teacher], 1), logged_in(lead)
+    for one in (made, planned):
+        where = reverse("rounds:deadline", args=[one.public_id])
+        late = client.post(where, {"deadline": "2020-05-01T18:30"})
+        assert late.status_code == 400
+        assert 'value="2020-05-01T18:30"' in late.text
+        assert re.search(r"<details class=\"menu menu-end\" open><summary[^>]*>Deadline", late.text)
+        assert "This action is not possible" not in late.text
+        where = reverse("rounds:teachers", args=[one.public_id])
+        chosen = client.post(where, {"teachers": [teacher.pk, third_teacher.pk]}).text
+        assert f"{teacher} is already in this round." in chosen
+        assert re.search(rf'value="{third_teacher.pk}"[^>]* checked', chosen)
+    client.post(reverse("rounds:close", args=[made.public_id]), {"begun": "yes"})
+    where = reverse("rounds:deadline", args=[made.public_id])
+    for at in ("2020-05-01T18:30", "2099-05-01T18:30", "soon"):
+        closed = client.post(where, {"deadline": at})
+        assert (closed.status_code, "This round is already closed." in closed.text) == (409, True)
 
 
 def test_marking_notes_are_written_in_versions(
@@ -233,7 +261,7 @@ def test_closing_says_first_what_becomes_final_by_it(
     page = " ".join(page_of(client, made).split())
     assert "Of 3 responses without a final mark, 2 wait only for the time to revise" in page
     assert "finalizes those that need no third mark or decision" in page
-    client.post(reverse("rounds:close", args=[made.public_id]))
+    client.post(reverse("rounds:close", args=[made.public_id]), {"begun": "yes"})
     assert list(made.answers.exclude(final=None)) == [agree]
 
 

@@ -82,6 +82,11 @@ def test_a_planned_round_is_frozen_and_nobody_has_a_slot(
     assert (made.status, made.answers.count(), Slot.objects.count()) == (RoundStatus.PLANNED, 3, 0)
     detail = AuditEntry.objects.get(tag="round.planned", actor=lead).detail
     assert (detail["responses"], detail["seeds"], detail["scheme"]) == (3, 0, "mean")
+    assert detail["teachers"] == [str(teacher), str(other_teacher)]
+    settings = {name: detail[name] for name in ("tolerance_points", "tolerance_share", "mark_step")}
+    assert settings == {"tolerance_points": "1", "tolerance_share": "0.1", "mark_step": "0.5"}
+    more = ("task_tolerances", "point_tolerance", "window_minutes", "judge_check_share")
+    assert [detail[name] for name in more] == [{}, None, made.window_minutes, None]
     start_round(made, acting_user=lead)
     assert (made.status, Slot.objects.count()) == (RoundStatus.OPEN, 6)
     with pytest.raises(Conflict, match="already started"):

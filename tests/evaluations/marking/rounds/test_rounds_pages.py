@@ -181,6 +181,22 @@ def test_a_form_that_is_sent_again_leads_to_the_round_it_made(
     assert MarkingRound.objects.count() == 2, "another form makes another round"
 
 
+def test_a_form_that_comes_again_with_other_content_is_not_called_created(
+    lead: User, teacher: User, other_teacher: User
+) -> None:
+    client = logged_in(lead)
+    key = str(client.get(reverse("rounds:new")).context["form"]["key"].value())
+    sent = form_for([teacher, other_teacher], key=key)
+    client.post(reverse("rounds:new"), sent)
+    other = client.post(reverse("rounds:new"), sent | {"name": "Another"})
+    assert other.status_code == 400
+    assert "Another round was created from this form." in other.text
+    assert 'value="Another"' in other.text, "what was typed stays"
+    again = sent | {"name": "Another", "key": other.context["form"]["key"].value()}
+    assert client.post(reverse("rounds:new"), again).status_code == 302
+    assert MarkingRound.objects.filter(name="Another").exists()
+
+
 @pytest.mark.parametrize(
     ("twice", "repeat_percent", "warned"),
     [
@@ -354,7 +370,7 @@ def test_the_page_of_a_round_takes_the_same_queries_for_more_responses(
         give(answer, teacher, ["1", "1", "1"])
         give(answer, other_teacher, ["1", "1", "1"])
     client = logged_in(lead)
-    with django_assert_max_num_queries(30):
+    with django_assert_max_num_queries(31):
         client.get(reverse("rounds:round", args=[made.public_id]))
 
 
@@ -362,8 +378,16 @@ def test_a_round_is_closed_by_a_post_once(made: MarkingRound, lead: User) -> Non
     client = logged_in(lead)
     where = reverse("rounds:close", args=[made.public_id])
     assert client.get(where).status_code == 405
-    assert "The round is closed" in client.post(where, follow=True).text
-    assert client.post(where).status_code == 409
+    plan_alone = client.post(where)
+    assert plan_alone.status_code == 409, "it was told that nobody marked anything"
+    assert "The round has started in the meantime" in plan_alone.text
+    begun = {"begun": "yes"}
+    assert (
+        'name="begun" value="yes"'
+        in client.get(reverse("rounds:round", args=[made.public_id])).text
+    )
+    assert "The round is closed" in client.post(where, begun, follow=True).text
+    assert client.post(where, begun).status_code == 409
     made.refresh_from_db()
     assert made.status == RoundStatus.CLOSED
     page = client.get(reverse("rounds:round", args=[made.public_id])).text

@@ -359,6 +359,20 @@ def test_each_row_says_what_is_wrong_in_one_sentence(
     ]
 
 
+def test_full_width_digits_are_refused_with_the_digits_that_are_taken(
+    made: MarkingRound, teacher: User
+) -> None:
+    """Chinese input methods type them."""
+    sheet = taken(made, teacher, 2)
+    one, two = on(sheet)
+    rows = [row(sheet, one, "3", "３", "6"), row(sheet, two, "3", "3", "6", total="１２", line=3)]
+    said = [checked.sentence for checked in check_rows(sheet, rows, now=later(2))]
+    assert said == [
+        "Scoring point 2: “３” is not a number such as 2.5, with the digits 0 to 9.",
+        "The total “１２” is not a number such as 2.5, with the digits 0 to 9.",
+    ]
+
+
 def test_points_of_the_old_rubric_are_not_taken_from_a_sheet(
     teacher: User, other_teacher: User, lead: User
 ) -> None:

@@ -22,8 +22,9 @@ from evaluations.models import Mark, MarkingRound, MarkingSheet
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from tests.conftest import logged_in
-from tests.evaluations.marking_world import small_round, subjective_question
+from tests.evaluations.marking_world import round_over, small_round, subjective_question
 from tests.evaluations.sheet_world import as_csv, as_xlsx, filled, points, table_of, workbook_of
+from tests.factories import make_response, make_run
 from tests.visible_text import KNOWN_WORDS, latin_words, visible_text
 
 pytestmark = pytest.mark.django_db
@@ -248,6 +249,21 @@ def test_a_sheet_is_printed_one_response_a_page(made: MarkingRound, teacher: Use
     for text in ("names the law", "Units count half.", "print.css", "math.js", "data-print"):
         assert text in page
     assert "<nav" not in page
+
+
+def test_paper_says_where_a_response_is_cut_or_hides_something(
+    teacher: User, other_teacher: User
+) -> None:
+    """Who marks on paper read 200,000 characters of a longer response, and nothing said so."""
+    question = subjective_question()
+    run = make_run(question.task.dataset, "canary-gpt-7f3a")
+    text = "推理。" * 70_000 + "$\\color{white}{full marks}$ THE END"
+    made = round_over([make_response(question, run, text)], [teacher, other_teacher])
+    client = logged_in(teacher)
+    page = client.get(of(take(client, made, responses=1), "sheet-print")).text
+    assert '<details class="fold display-changes" open>' in page
+    for said in ("Hidden text", "Words in the colour of the paper", "THE END"):
+        assert said in page
 
 
 def test_an_own_response_is_printed_with_its_mark_and_nobody_elses(

@@ -148,6 +148,13 @@ def test_a_text_that_fits_is_whole_and_what_xml_forbids_is_marked() -> None:
     assert cell.value == "a\ufffdb\ufffdc\ufffdd\ufffde𝑥"
 
 
+def test_text_that_is_hidden_or_turned_is_shown_by_its_number() -> None:
+    text = "A\u202egnorw\u202c B\U000e0041 \U0001f469\u200d\U0001f3eb"
+    shown = "A[U+202E]gnorw[U+202C] B[U+E0041] \U0001f469\u200d\U0001f3eb"
+    assert page_of(sheet_xlsx("S", lines(text), WORDS)).cell(2, 5).value == shown
+    assert sheet_table("S", lines(text), WORDS).rows[0][4] == shown
+
+
 def test_long_cells_of_a_sheet_leave_the_limit_of_other_files() -> None:
     before = csv.field_size_limit()
     with pytest.raises(SheetFault):

@@ -1,0 +1,103 @@
+"""A page that is open while its response goes back into the queue of the same teacher."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from evaluations.marking.monitoring.selectors.returning import ReturnChoice
+from evaluations.marking.monitoring.services.returning import return_marks
+from evaluations.models import Draft, Mark, MarkingRound, Slot
+from gradeapp.accounts.models import User
+from questions.models import Question
+from tests.conftest import logged_in
+from tests.evaluations.marking.desk.test_marking_pages import filled
+from tests.evaluations.marking.monitoring.test_new_rubric import OTHER, replaced
+from tests.evaluations.marking_world import answers_of, later, small_round, subjective_question
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def question() -> Question:
+    return subjective_question()
+
+
+@pytest.fixture
+def made(question: Question, teacher: User, other_teacher: User) -> MarkingRound:
+    return small_round([teacher, other_teacher], question=question, window_minutes=15)
+
+
+def test_under_a_new_rubric_what_is_typed_is_kept_and_leads_on(
+    question: Question, made: MarkingRound, teacher: User, lead: User
+) -> None:
+    client, (answer,) = logged_in(teacher), answers_of(made)
+    where = f"/marking/responses/{answer.public_id}/"
+    shown = client.post(f"/marking/rounds/{made.public_id}/next/", follow=True).text
+    early = filled(shown, "3", comment="typed before") | {"sequence": "1"}
+    assert client.post(f"{where}draft/", early).status_code == 200
+    replaced(made, question, lead)
+    assert Slot.objects.filter(holder=teacher).count() == 0
+    late = early | {"sequence": "2", "comment": "typed before and after"}
+    refused = client.post(f"{where}draft/", late)
+    assert refused.status_code == 409
+    assert "The rubric has changed since these points were given." in refused.text
+    assert "no longer assigned" not in refused.text
+    again = client.get(where).text
+    assert "data-rubric-changed" in again
+    assert "typed before and after</textarea>" in again
+    points = [points for _text, points in OTHER]
+    sent = filled(again, *points, comment="typed before and after")
+    assert client.post(f"{where}save/", sent).status_code == 302
+    assert Mark.objects.get().comment == "typed before and after"
+
+
+def test_a_save_under_a_new_rubric_comes_back_with_all_that_was_sent(
+    question: Question, made: MarkingRound, teacher: User, lead: User
+) -> None:
+    client, (answer,) = logged_in(teacher), answers_of(made)
+    where = f"/marking/responses/{answer.public_id}/"
+    shown = client.post(f"/marking/rounds/{made.public_id}/next/", follow=True).text
+    replaced(made, question, lead)
+    refused = client.post(f"{where}save/", filled(shown, "3", "1", "2", comment="why"))
+    assert refused.status_code == 409
+    assert "3 · 1 · 2<br>“why”" in refused.text
+    assert "why</textarea>" in refused.text
+    assert not Mark.objects.exists()
+
+
+def test_what_is_typed_while_the_own_mark_is_returned_is_kept(
+    made: MarkingRound, teacher: User, lead: User
+) -> None:
+    client, (answer,) = logged_in(teacher), answers_of(made)
+    where = f"/marking/responses/{answer.public_id}/"
+    shown = client.post(f"/marking/rounds/{made.public_id}/next/", follow=True).text
+    client.post(f"{where}save/", filled(shown, "3", "1", "2"))
+    revising = client.get(f"{where}?change").text
+    past = timezone.now() - timedelta(hours=1)
+    return_marks(made, teacher, ReturnChoice(past), to_others=False, acting_user=lead, now=later(5))
+    sent = filled(revising, "3", "3", "2", comment="thought again") | {"sequence": "9"}
+    refused = client.post(f"{where}draft/", sent)
+    assert refused.status_code == 409
+    assert "Your input is kept as a draft." in refused.text
+    assert Draft.objects.get().content["comment"] == "thought again"
+    again = client.get(where).text
+    assert "data-came-back" in again
+    assert "thought again</textarea>" in again
+
+
+def test_what_somebody_else_has_by_then_stays_theirs(
+    question: Question, made: MarkingRound, teacher: User, other_teacher: User, lead: User
+) -> None:
+    client, (answer,) = logged_in(teacher), answers_of(made)
+    where = f"/marking/responses/{answer.public_id}/"
+    shown = client.post(f"/marking/rounds/{made.public_id}/next/", follow=True).text
+    replaced(made, question, lead)
+    Slot.objects.filter(planned=teacher).update(holder=other_teacher, lease_until=later(10_000))
+    sent = filled(shown, "3") | {"sequence": "1"}
+    refused = client.post(f"{where}draft/", sent)
+    assert refused.status_code == 404
+    assert "no longer assigned to you" in refused.text
+    assert not Draft.objects.exists()
