@@ -39,6 +39,7 @@ class ScoredAnswer:
 
     response: int
     question: int
+    run: int
     model: str
     condition: str
     dataset: str

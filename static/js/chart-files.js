@@ -61,7 +61,7 @@ function drawnApart(el, renderer) {
   Object.assign(plot.style, { position: "absolute", left: "-9999px", width: `${width}px`, height: `${height}px` });
   document.body.append(plot);
   const chart = echarts.init(plot, null, { renderer, width, height });
-  chart.setOption({ ...optionOf(el, width), animation: false });
+  chart.setOption({ ...optionOf(el, width, height), animation: false });
   return { plot, chart, height, remove: () => (chart.dispose(), plot.remove()) };
 }
 

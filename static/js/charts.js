@@ -113,15 +113,20 @@ function complete(data) {
 // With the markers of the series, for a legend.
 const marked = (series) => series.map((one, index) => ({ ...one, icon: symbol(one, index) }));
 
-function radar(data, t, width) {
+// All names are shown, below each other where a line is full: a legend that scrolls is cut on paper.
+const LEGEND_LINE = 28;
+const belowRadar = (series, width) => (series.length > 1 ? LEGEND_LINE * legendLines(series, width) : 0);
+
+function radar(data, t, width, height) {
   const { axes, series } = complete(data);
+  const room = height - belowRadar(series, width);
   return {
     ...base(t),
-    legend: legend(t, marked(series), { bottom: 0, type: "scroll" }),
+    legend: legend(t, marked(series), { bottom: 0 }),
     radar: {
       indicator: axes,
-      center: ["50%", "47%"],
-      radius: width < 360 ? "56%" : "66%", // room for the names beside it on a phone
+      center: ["50%", room / 2],
+      radius: (Math.min(width, room) / 2) * (width < 360 ? 0.56 : 0.7), // room for the names beside it on a phone
       axisName: { color: t.ink },
       splitNumber: 5,
       splitArea: { show: false },
@@ -231,21 +236,23 @@ function paperSize(plot) {
   return { width, height: heights.get(plot) || 320 };
 }
 
-// The option of the chart in *el* with the theme of now, for a plot of *width* pixels.
-const optionOf = (el, width) => KINDS[el.dataset.chart](figures(el), theme(), width);
+// The option of the chart in *el* with the theme of now, for a plot of *width* times *height* pixels.
+const optionOf = (el, width, height) => KINDS[el.dataset.chart](figures(el), theme(), width, height);
 
 function draw(el) {
   const plot = el.querySelector(".chart-plot");
   const data = figures(el);
-  if (data.height) {
-    plot.style.height = `${data.height}px`; // as many rows as the data has
-    el.classList.toggle("chart-tall-for-paper", data.height > PAPER.tallest);
-  }
+  plot.style.height = data.height ? `${data.height}px` : ""; // as many rows as the data has
+  if (data.height) el.classList.toggle("chart-tall-for-paper", data.height > PAPER.tallest);
   if (!onPaper && plot.clientHeight) heights.set(plot, plot.clientHeight);
-  const size = onPaper ? paperSize(plot) : {};
+  const size = onPaper ? paperSize(plot) : { width: plot.clientWidth, height: plot.clientHeight };
+  if (el.dataset.chart === "radar") {
+    size.height += Math.max(belowRadar(data.series, size.width) - LEGEND_LINE, 0);
+    plot.style.height = `${size.height}px`;
+  }
   drawn.get(el)?.dispose();
-  const chart = echarts.init(plot, null, { renderer: "svg", ...size });
-  const option = KINDS[el.dataset.chart](data, theme(), size.width ?? plot.clientWidth);
+  const chart = echarts.init(plot, null, { renderer: "svg", ...(onPaper ? size : {}) });
+  const option = optionOf(el, size.width, size.height);
   chart.setOption(onPaper ? { ...option, animation: false } : option);
   if (onPaper) plot.querySelector("svg").setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
   drawn.set(el, chart);

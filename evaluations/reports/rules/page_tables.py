@@ -61,6 +61,14 @@ class ModelLine:
         return not any(one and one.value is not None for one in (self.objective, self.subjective))
 
     @property
+    def is_withheld(self) -> bool:
+        """Whether there is a total that is not shown, because too few answers are marked."""
+        return any(
+            figures["total"].value is not None and stream in self.short
+            for stream, figures in self.totals.items()
+        )
+
+    @property
     def has_starred(self) -> bool:
         """Whether the points of a subject are shown although some of its answers have none."""
         return any(

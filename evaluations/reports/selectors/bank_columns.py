@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluations.reading.rules.scoring.objective import has_key, wrong_without_key
-from evaluations.reading.selectors.repaired_keys import RepairedKey, repaired_keys
 from evaluations.statistics.policies import Policy, published_rules
 from gradeapp.common.casts import real
 from gradeapp.common.kept import KeptValues
 from gradeapp.common.snapshot import one_snapshot, sees_only_committed
 from questions.models import Question, QuestionRevision
 from questions.rules.vocabulary import OBJECTIVE_TYPES, QuestionType
+from questions.selectors.repaired_keys import RepairedKey, repaired_keys
 from questions.selectors.version import bank_version
 
 # Two datasets of 3,000 questions under both policies, with their frames, take about 8 MB.
@@ -49,10 +49,10 @@ class Bank:
     """The questions and revisions of a dataset, as one policy sees their keys.
 
     ``questions`` has ``pk, task, subject, part, year, status`` by key; ``worth`` full marks,
-    sub-answers and type by revision; ``golds`` the answer and language of revisions of exact
-    answers. ``without_key``: objective revisions without a key that counts;
-    ``wrong_without_key``: those of them whose answers count as wrong once they are scored.
-    ``repaired``: the repaired key by earlier revision. Nobody changes them.
+    sub-answers and type by revision; ``golds`` the key by which the policy scores them, and the
+    language, of revisions of exact answers. ``without_key``: objective revisions without a key
+    that counts; ``wrong_without_key``: those of them whose answers count as wrong once they are
+    scored. ``repaired``: the repaired key by earlier revision. Nobody changes them.
     """
 
     questions: dict[int, tuple[Any, ...]]
@@ -105,6 +105,7 @@ def _bank(dataset: str, policy: str) -> Bank:
     revisions = QuestionRevision.objects.filter(question__task__dataset__slug=dataset)
     kept = ("answer_key", "published_key", "question_type", "language")
     rows = revisions.order_by("pk").values_list("pk", real("full_marks"), *kept)
+    repaired = repaired_keys(None, dataset)
     for pk, full, key, published_key, question_type, language in rows:
         worth[pk] = (full, max(len(key), 1), question_type)
         own = key if policy == Policy.STRICT or published_key is None else published_key
@@ -114,8 +115,8 @@ def _bank(dataset: str, policy: str) -> Bank:
             if policy == Policy.PUBLISHED and wrong_without_key(rules, question_type):
                 wrong.add(pk)
         if question_type == QuestionType.EXACT_ANSWER:
-            golds[pk] = (";".join(key), language)
-    repaired = repaired_keys(None, dataset)
+            counts = policy == Policy.STRICT and pk in repaired
+            golds[pk] = (";".join(repaired[pk].key if counts else own), language)
     if policy == Policy.STRICT:
         without_key -= repaired.keys()
     return Bank(

@@ -45,8 +45,8 @@ SUMMARIES = {
 }
 NAMES = (*TABLES, *SUMMARIES)
 _NUMBERS: dict[str, type] = {
-    **dict.fromkeys(("year", "repeat", "sub_answers", "version", "seconds"), int),
-    **dict.fromkeys(("points", "full", "total", "tolerance", "final"), float),
+    **dict.fromkeys(("year", "repeat", "sub_answers", "run", "version", "seconds"), int),
+    **dict.fromkeys(("full", "total", "tolerance", "final"), float),
 }
 
 
@@ -95,15 +95,19 @@ def export_table(name: str, params: ReportParams) -> Made:
     if name == "responses":
         return Made(response_table(params), params.as_dict())
     if name == "scores":
-        return Made(_rows(SCORE_COLUMNS, score_rows(params)), params.as_dict())
+        return Made(_rows(SCORE_COLUMNS, score_rows(params), points=float), params.as_dict())
     if name == "marks":
-        return Made(_rows(MARK_COLUMNS, mark_rows(params)), params.as_dict())
+        # Its points are those of all scoring points, as text.
+        rows = _rows(MARK_COLUMNS, mark_rows(params), rubric_version=int)
+        return Made(rows, params.as_dict())
     report = build_report(name, params)
     return Made(long_table(report_table(report)), report.params)
 
 
-def _rows(columns: Iterable[str], rows: Iterable[tuple[Cell, ...]]) -> LongTable:
-    return LongTable({name: _NUMBERS.get(name, str) for name in columns}, in_pages(rows))
+def _rows(columns: Iterable[str], rows: Iterable[tuple[Cell, ...]], **numbers: type) -> LongTable:
+    """The table of *rows*; *numbers* are columns of it alone that are no text."""
+    types = _NUMBERS | numbers
+    return LongTable({name: types.get(name, str) for name in columns}, in_pages(rows))
 
 
 def count_rows(name: str, params: ReportParams, most: int | None = None) -> int:

@@ -68,6 +68,7 @@ EVERY_REPORT = (*REPORTS, *OF_SETTINGS, *OF_A_PAPER)
 SCORE_COLUMNS = (
     *("dataset", "model", "condition", "task", "id", "subject", "part", "year", "repeat"),
     *("marker", "policy", "points", "full", "sub_answers", "outcome", "reason", "answer"),
+    "run",
 )
 
 
@@ -248,6 +249,7 @@ def score_rows(params: ReportParams) -> Iterator[Cells]:
                 *(row.subject, row.part),
                 *(row.year, row.repeat, row.marker, row.policy, row.points, row.full),
                 *(row.subs, row.outcome, row.reason, row.answer),
+                row.run,
             )
 
 

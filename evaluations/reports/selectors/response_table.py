@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from django.db.models import OuterRef, Subquery
+
 from evaluations.facts.params import ReportParams
 from evaluations.facts.points import SUSPENDED, judge_points
-from evaluations.models import FinalMark, Job, Judge, Judgement, Mark, Response
+from evaluations.models import FinalMark, FinalMarkSource, Job, Judge, Judgement, Mark, Response
 from evaluations.models.vocabulary import SlotKind
 from evaluations.reports.selectors.scored_answers import scored_pages
 from evaluations.statistics.rows import ScoredAnswer
@@ -31,8 +33,9 @@ MARKED = (
     *(name for kind in KINDS for name in (kind.value, f"{kind}_by", f"{kind}_entered_by")),
     *("final", "rule"),
 )
+LAST = "rubric_version"
 NUMBERS: dict[str, type] = {
-    **dict.fromkeys(("run", "repeat", "revision", "year", "difficulty", "sub_answers"), int),
+    **dict.fromkeys(("run", "repeat", "revision", "year", "difficulty", "sub_answers", LAST), int),
     **dict.fromkeys(("points", "full", "tolerance", "final", *map(str, KINDS)), float),
 }
 
@@ -42,14 +45,16 @@ def response_table(params: ReportParams) -> LongTable:
 
     ``points`` are those of the policy and marker of *params*. Beside them stand the final mark of
     the teachers, the marks that led to it with who gave and who entered them, and the points and
-    status of each judge (``judge:NAME``, ``judge:NAME status``). The marks of a response without a
-    final mark are not shown.
+    status of each judge (``judge:NAME``, ``judge:NAME status``), and at last the version of the
+    rubric that the final mark was given under. The marks of a response without a final mark are
+    not shown.
     """
     judges = _judges(params.dataset)
     columns = (*ASKED, *SCORED, *MARKED)
     types = {name: NUMBERS.get(name, str) for name in columns}
     for judge in judges:
         types |= {f"judge:{judge}": float, f"judge:{judge} status": str}
+    types[LAST] = NUMBERS[LAST]
     return LongTable(types, _pages(params, tuple(types)))
 
 
@@ -139,23 +144,26 @@ def _read_jobs(cells: Cells, jobs: Sequence[int]) -> None:
 
 def _read_marks(cells: Cells, params: ReportParams, responses: Sequence[int]) -> None:
     """Read the final marks that count, the newest of each response, and their marks."""
+    sources = FinalMarkSource.objects.filter(final=OuterRef("pk")).order_by("place")
     finals = (
         FinalMark.objects.counting()
         .filter(params.of_rounds("answer__round"), answer__response__in=responses)
+        .annotate(under=Subquery(sources.values("mark__rubric__version")[:1]))
         .order_by("pk")
     )
     columns = (
         *("answer", "answer__response", "answer__round__name", "answer__round__scheme"),
-        *("answer__tolerance", "value", "rule"),
+        *("answer__tolerance", "value", "rule", "under"),
     )
     answers = {row[1]: row for row in finals.values_list(*columns)}
-    for _answer, response, name, scheme, tolerance, value, rule in answers.values():
+    for _answer, response, name, scheme, tolerance, value, rule, under in answers.values():
         cells[response] |= {
             "round": name,
             "scheme": scheme,
             "tolerance": _plain(tolerance),
             "final": _plain(value),
             "rule": rule,
+            LAST: under,
         }
     response_of = {row[0]: response for response, row in answers.items()}
     marks = Mark.objects.counting().filter(slot__answer__in=list(response_of), slot__kind__in=KINDS)

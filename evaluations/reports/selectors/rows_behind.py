@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Count, QuerySet
 
-from evaluations.facts.params import ReportParams
+from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.models import Response
 from evaluations.reports.rules.paper_agibench import complete_items
 from evaluations.reports.rules.paper_behind import LATER, PRINTED
@@ -20,6 +20,7 @@ from evaluations.reports.rules.published_tables import Paper, published_paper
 from evaluations.reports.selectors.cuts import questions_of_cut
 from evaluations.reports.selectors.fact_groups import answer_groups
 from evaluations.reports.selectors.fact_query import Detail
+from evaluations.reports.selectors.final_marks import FinalFacts, final_facts
 from evaluations.reports.selectors.frames import frame_of, questions_frame, repeat_frame
 from evaluations.reports.selectors.group_counts import counted
 from evaluations.reports.selectors.scored_answers import answers_of
@@ -251,18 +252,32 @@ def frames_by_part(frame: pd.DataFrame) -> dict[ModelCondition, dict[str, pd.Dat
 
 @dataclass(frozen=True, slots=True)
 class RowFacts:
-    """An answer in a list; *response* is None if the call failed."""
+    """An answer in a list; *response* is None if the call failed.
+
+    *final* is that of the teachers where they are the marker.
+    """
 
     row: ScoredAnswer
     question: Question
     response: UUID | None
+    final: FinalFacts | None
 
 
-def row_facts(rows: Sequence[ScoredAnswer]) -> list[RowFacts]:
-    """Return *rows* with their questions and responses; two queries."""
+def row_facts(params: ReportParams, rows: Sequence[ScoredAnswer]) -> list[RowFacts]:
+    """Return *rows* with their questions, responses and final marks; four queries."""
     questions = Question.objects.select_related("task", "current").in_bulk(
         {row.question for row in rows}
     )
     answers = Response.objects.filter(pk__in=[row.response for row in rows])
     addresses = dict(answers.values_list("pk", "public_id"))
-    return [RowFacts(row, questions[row.question], addresses.get(row.response)) for row in rows]
+    marked = [row.response for row in rows if row.marker == TEACHERS]
+    finals = final_facts(params, marked) if marked else {}
+    return [
+        RowFacts(
+            row=row,
+            question=questions[row.question],
+            response=addresses.get(row.response),
+            final=finals.get(row.response),
+        )
+        for row in rows
+    ]

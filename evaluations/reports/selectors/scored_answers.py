@@ -19,7 +19,7 @@ from evaluations.models.vocabulary import JobStatus, RunPurpose
 from evaluations.reading.rules.scoring.exact_match import exact_match
 from evaluations.reading.rules.scoring.exact_match import f1 as token_f1
 from evaluations.reading.selectors.answer_checks import DECIDED
-from evaluations.reading.selectors.repaired_keys import RepairedKey, scored_by_another_key
+from evaluations.reading.selectors.repaired_keys import scored_by_another_key
 from evaluations.reports.selectors.bank_columns import bank_of
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.outcomes import LedgerOutcome
@@ -28,6 +28,7 @@ from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from gradeapp.common.casts import json_text, real
 from gradeapp.common.snapshot import one_snapshot
 from questions.rules.vocabulary import Part
+from questions.selectors.repaired_keys import RepairedKey
 
 # Responses that are read at a time where memory is not to grow with their number.
 PAGE = 2000
@@ -59,8 +60,8 @@ def scored_answers(params: ReportParams) -> list[ScoredAnswer]:
     question is objective. An imported error message of a program has no points under ``strict``,
     like a failed call, and 0 under ``published``, as benchmarks count it.
 
-    The repeats of a later run of a condition are numbered after those of its earlier runs. All is
-    read from one state of the database, while runs and teachers go on.
+    The repeats of a later run of a condition are numbered after those of its earlier runs that
+    have rows here. All is read from one state of the database, while runs and teachers go on.
     """
     with one_snapshot():
         rows = BankRows(params)
@@ -224,6 +225,7 @@ class BankRows:
         return ScoredAnswer(
             response=response,
             question=question,
+            run=run,
             model=asked.model,
             condition=asked.condition,
             dataset=self.params.dataset,
@@ -278,15 +280,21 @@ class BankRows:
 
 
 def _sittings(params: ReportParams) -> dict[int, tuple[ModelCondition, int]]:
-    """Return by run what was asked, and the number of repeats in its condition's earlier runs."""
+    """Return by run what was asked, and the number of repeats in its condition's earlier runs.
+
+    A run without any response or failed call, such as one that was stopped at once, has no repeat.
+    """
     runs = Run.objects.filter(dataset__slug=params.dataset, purpose=RunPurpose.ANSWER)
+    own = Response.objects.filter(run=OuterRef("pk"))
+    failed = Job.objects.filter(run=OuterRef("pk"), status=JobStatus.FAILED, next_step=None)
+    runs = runs.annotate(has_rows=Exists(own) | Exists(failed))
     before: dict[ModelCondition, int] = defaultdict(int)
     sittings: dict[int, tuple[ModelCondition, int]] = {}
-    columns = ("pk", "language_model__name", "condition__name", "repeats")
-    for run, model, condition, repeats in runs.order_by("pk").values_list(*columns):
+    columns = ("pk", "language_model__name", "condition__name", "repeats", "has_rows")
+    for run, model, condition, repeats, has_rows in runs.order_by("pk").values_list(*columns):
         asked = ModelCondition(model, condition or "")
         sittings[run] = (asked, before[asked])
-        before[asked] += repeats
+        before[asked] += repeats if has_rows else 0
     return sittings
 
 

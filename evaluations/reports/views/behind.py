@@ -64,7 +64,9 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     if cell.pattern:
         context["read"] = read = len(read_by(params))
         context["read_share"] = Figure(len(rows) / read, read) if read else None
-    context["facts"] = row_facts(page.object_list)
+    context["facts"] = row_facts(params, page.object_list)
+    context["has_finals"] = not params.is_judge and cell.part != Part.OBJECTIVE
+    context["may_see_marks"] = request.user.may(Capability.LEAD_ROUNDS)
     context["cut"] = cut_names(cell.cut)
     count_items(request.user, "mark", (row.response for row in page.object_list))
     scope = responses_in(params, cell)

@@ -13,7 +13,6 @@ from django.http import (
     HttpResponse,
     HttpResponseBase,
     JsonResponse,
-    StreamingHttpResponse,
 )
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -54,7 +53,7 @@ from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.background_work.selectors import Progress
 from gradeapp.common.background_work.views import WorkPages
-from gradeapp.common.long_files import LongFile, place_for_a_file
+from gradeapp.common.long_files import file_answer, headers_of, place_for_a_file
 from gradeapp.common.refusals import BadInput, NotFound
 from gradeapp.common.table_files import MEDIA_TYPES, FileFormat
 
@@ -73,23 +72,21 @@ def report_export(request: MemberRequest, name: str, suffix: str) -> HttpRespons
     params = read_params(request.GET, others=FILE | keys_of(name))
     asked = check_asked(Asked(name, params, suffix, read_bom(request.GET)))
     if request.method == "HEAD":
-        return HttpResponse(content_type=asked.media_type)
-    return sent(asked, request.user)
+        return headers_of(asked.file_name, asked.media_type)
+    return _sent(request, asked)
 
 
-def sent(asked: Asked, user: User) -> HttpResponseBase:
+def _sent(request: MemberRequest, asked: Asked) -> HttpResponseBase:
     """Return the file *asked*, whole or as a stream. Raises BadInput if it has to be made first."""
     if not is_long(asked):
-        return _whole(asked, user)
+        return _whole(asked, request.user)
     if not FileFormat(asked.file_format).is_streamed:
         raise BadInput(
             _("This file has more than %(most)s rows. Create it on the page “Exports”.")
             % {"most": f"{MOST_AT_ONCE:,}"}
         )
-    content = LongFile(partial(stream_export, asked, acting_user=user))
-    response = StreamingHttpResponse(content, content_type=asked.media_type)
-    response["Content-Disposition"] = f'attachment; filename="{asked.file_name}"'
-    return response
+    lines = partial(stream_export, asked, acting_user=request.user)
+    return file_answer(request, lines, media_type=asked.media_type, name=asked.file_name)
 
 
 def _whole(asked: Asked, user: User) -> HttpResponse:

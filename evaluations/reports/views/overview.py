@@ -40,6 +40,7 @@ from evaluations.reports.rules.page_tables import (
 )
 from evaluations.reports.selectors.cuts import is_whole_stream, parts_of_total
 from evaluations.reports.selectors.estimates import estimated_rows, shown_samples
+from evaluations.reports.selectors.final_marks import finals_note
 from evaluations.reports.selectors.kept_reports import kept_value
 from evaluations.reports.selectors.report_choices import choices
 from evaluations.reports.selectors.report_pages import (
@@ -50,6 +51,7 @@ from evaluations.reports.selectors.report_pages import (
     overview,
 )
 from evaluations.reports.services.small_cells import note_overview
+from evaluations.reports.views.addresses import address_of
 from evaluations.reports.views.nothing import nothing_answered
 from evaluations.statistics.coverage import Shortfalls, shortfalls
 from evaluations.statistics.ledger import OUTCOMES
@@ -109,6 +111,8 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "may_see_judgements": request.user.may(Capability.SEE_JUDGEMENTS),
         "to_score": len(to_score_again(params.dataset)) if params.policy == Policy.STRICT else 0,
         "may_score": request.user.may(Capability.EDIT_QUESTIONS),
+        "finals": None if params.is_judge or params.is_estimate else finals_note(params),
+        "finals_link": address_of("reports:rows", params, part=Part.SUBJECTIVE.value),
         "own_prompts": asked_by_other_prompts(params),
         "unchecked": unchecked,
         "has_subjects": bool(parts),
@@ -195,9 +199,11 @@ def at_the_top(
     subjects = {subject.value: short_subject(subject) for subject in Subject}
     partly = {one: n for one, n in made.answered.items() if n < made.questions}
     gaps = gaps_of(made.rates)
+    lines = model_lines(made.converted, made.rates, list(colours), short, partly)
     return {
         "reports": made,
-        "model_lines": model_lines(made.converted, made.rates, list(colours), short, partly),
+        "model_lines": lines,
+        "too_few_marked": any(line.is_withheld for line in lines),
         "gaps": gaps,
         "converted_groups": by_condition(made.converted, list(colours)),
         "totals": totals_bar(

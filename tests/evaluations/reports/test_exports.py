@@ -9,10 +9,12 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from django.core.management import call_command
 from django.db import connection, connections
@@ -106,6 +108,43 @@ def test_a_row_of_the_responses_has_all_that_led_to_its_points(
     other = rows[str(waits.public_id)]
     assert (other["points"], other["final"], other["first"]) == ("", "", ""), "no final mark yet"
     assert (other["reason"], other[f"judge:{JUDGE} status"]) == ("unmarked", "over_full_marks")
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_table_of_rows_is_the_same_in_every_format(
+    name: str, teacher: User, other_teacher: User
+) -> None:
+    """Marks with points and a total alone, responses that are scored and that are not."""
+    made = small_round([teacher, other_teacher])
+    (first,) = answers_of(made)
+    give(first, planned_pair(first)[0], ["3", "2.5", "6"])
+    mark(written(run_of(dataset=made.dataset.slug)), "7.25", "8")
+    judged(first.response, "9.5")
+    asked = Asked(name, ReportParams(made.dataset.slug))
+    files = {kind: io.BytesIO() for kind in FileFormat}
+    for kind, file in files.items():
+        write_export(replace(asked, file_format=kind), file)
+        file.seek(0)
+    frames = [
+        pd.read_csv(files[FileFormat.CSV], dtype=str, keep_default_na=False),
+        pd.read_excel(files[FileFormat.XLSX], dtype=str, keep_default_na=False),
+        pd.read_json(files[FileFormat.JSONL], lines=True, dtype=False),
+        pd.read_parquet(files[FileFormat.PARQUET]),
+    ]
+    of_csv, *others = [frame.map(_as_text) for frame in frames]
+    assert len(of_csv) == (3 if name == "marks" else 2)
+    for frame in others:
+        pd.testing.assert_frame_equal(frame, of_csv, check_dtype=False)
+
+
+def _as_text(cell: Any) -> str:
+    """A number that is a float in one format and an integer or text in another, and none at all."""
+    if cell is None or cell != cell or cell == "":
+        return ""
+    try:
+        return f"{float(cell):g}"
+    except ValueError:
+        return str(cell)
 
 
 def test_pages_hold_what_the_whole_holds(answers: list[Response]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gradeapp.accounts.models import User
+from questions.rules.vocabulary import Subject
 from tests.conftest import logged_in
 from tests.evaluations.report_world import ALPHA, JUDGE, judged, mark, run_of, whole_paper, written
 from tests.evaluations.reports.test_reports_pages import OVERVIEW, page, words
@@ -72,6 +73,17 @@ def test_a_total_of_too_few_marked_answers_is_not_drawn(admin: User) -> None:
     body = client.get("/api/v1/reports/converted/", query).json()
     totals = [row["figures"]["total"] for row in body["rows"] if row["key"]["subject"] == "ALL"]
     assert [total["value"] for total in totals] == [375.0, 375.0]
+
+
+def test_where_every_total_rests_on_too_few_marks_the_head_says_so(admin: User) -> None:
+    alpha = run_of(ALPHA)
+    whole_paper(alpha)
+    written(alpha, Subject.CHINESE)  # in both streams; 2 of 3 are marked
+    text = words(page(admin))
+    assert "No total of 750 points is shown yet" in text
+    assert "A total is shown once 80 % are marked." in text
+    assert f"{ALPHA} · as published · Sciences · Chinese: 2 of 3 marked" in text
+    assert "shows what is missing" not in text
 
 
 def test_a_model_without_any_points_says_so_in_words(admin: User) -> None:

@@ -24,6 +24,7 @@ from evaluations.models import (
 )
 from evaluations.reading.services import scoring
 from evaluations.reading.services.scoring import score_responses
+from evaluations.reports.selectors.reports import SCORE_COLUMNS, score_rows
 from evaluations.reports.selectors.scored_answers import included, scored_answers
 from evaluations.statistics.rows import ScoredAnswer
 from questions.models import Question
@@ -93,6 +94,7 @@ def test_an_objective_answer_carries_its_score_and_what_was_read() -> None:
     assert only() == ScoredAnswer(
         response=response.pk,
         question=question.pk,
+        run=response.run_id,
         model="canary-gpt-7f3a",
         condition="as published",
         dataset="exam",
@@ -247,6 +249,25 @@ def test_repeats_of_a_later_run_count_on() -> None:
         ("canary-gpt-7f3a", 3),
         ("other", 1),
     ]
+
+
+def test_a_run_without_any_answer_takes_no_repeat() -> None:
+    question = make_question()
+    places = {"question": question, "revision": question.current}
+    for repeats in (1, 2):  # stopped before its first response
+        make_run(question.task.dataset, repeats=repeats)
+    failed = make_run(question.task.dataset)
+    Job.objects.create(**places, run=failed, status="failed")
+    last = make_run(question.task.dataset)
+    make_response(question, last)
+    assert {(row.run, row.repeat) for row in scored_answers(PARAMS)} == {
+        (failed.pk, 1),
+        (last.pk, 2),
+    }
+    assert {(row[-1], row[SCORE_COLUMNS.index("repeat")]) for row in score_rows(PARAMS)} == {
+        (failed.pk, 1),
+        (last.pk, 2),
+    }
 
 
 def test_the_filters_pick_dataset_model_and_year() -> None:

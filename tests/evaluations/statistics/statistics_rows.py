@@ -21,6 +21,7 @@ def answered(**changes: object) -> ScoredAnswer:
     fields: dict[str, object] = {
         "response": number,
         "question": number,
+        "run": 1,
         "model": "m",
         "condition": CONDITION,
         "dataset": "gaokao-bench",

@@ -11,6 +11,7 @@ def row(task: str, part: Part, points: float | None, full: float, subs: int = 1)
     return ScoredAnswer(
         response=1,
         question=1,
+        run=1,
         model="m",
         condition="c",
         dataset="gaokao-bench",
