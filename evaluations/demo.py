@@ -15,6 +15,7 @@ from evaluations.marking.rounds.services.rounds import open_round
 from evaluations.models import Endpoint, MarkingRound, Run
 from evaluations.reading.selectors.gold_checks import gold_check
 from evaluations.reading.services.gold_check import check_golds
+from evaluations.runs.rules.demo_endpoints import LOCAL, SCRIPTED
 from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.schemes import Scheme
 from gradeapp.accounts.demo import DEMO_PEOPLE
@@ -37,7 +38,6 @@ MARKING_NOTES = (
     "只写出要点而未说明理由的，给一半分；参考答案只要求写出名称的除外。\n\n"
     "A point named without a reason earns half, unless the key asks for the name alone."
 )
-LOCAL = "Small local model"
 # The model answers at chance level, and two cores write slowly.
 LOCAL_TOKENS = 48
 # Tried: 48 tokens take it many seconds, a long prompt minutes, and what it writes holds no
@@ -46,7 +46,6 @@ TOO_SMALL = (
     "太小，不能评分或给建议，长提示要等几分钟。"
     "Too small to judge or to suggest, and minutes over a long prompt; the scripted one can."
 )
-SCRIPTED = "Scripted demo (not a real model)"
 
 
 def load_sample() -> dict[str, object]:

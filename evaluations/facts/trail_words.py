@@ -51,6 +51,6 @@ def register_codes() -> None:
     register("status", WorkStatus)
     register("asks", Asks)
     register("verdict", JudgeVerdict)
-    register("reason", ArbitrationReason, tags=[Tag.FINAL_CORRECTED])
+    register("reason", ArbitrationReason, tags=[Tag.ARBITRATED, Tag.FINAL_CORRECTED])
     register("to", TO, tags=[Tag.MARKS_RETURNED])
     register("page", PAGES)

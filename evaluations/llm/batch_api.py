@@ -59,7 +59,7 @@ Open = Callable[[Limits], "OpenAIChat"]
 
 @dataclass(frozen=True, slots=True)
 class RemoteBatch:
-    """A batch as the endpoint shows it; a file is "" if there is none."""
+    """A batch as the endpoint shows it; a file is "" if there is none, a count None."""
 
     id: str
     state: str
@@ -69,12 +69,19 @@ class RemoteBatch:
     ours: str = ""
     created_at: float = 0.0
     answered: int | None = None
+    failed: int | None = None
     text: str = ""
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more happens to it."""
         return self.state in OVER
+
+    def has_no_files_yet(self, requests: int) -> bool:
+        """Whether it is said to be completed before its *requests* are counted or in a file."""
+        if self.state != COMPLETED or self.output_file or self.error_file:
+            return False
+        return (self.answered or 0) + (self.failed or 0) < requests
 
 
 class BatchAPI:
@@ -246,7 +253,9 @@ def _read(batch: Mapping[str, Any], mask: SecretMask) -> RemoteBatch:
         created = 0
     output, errors = batch.get("output_file_id"), batch.get("error_file_id")
     counts = batch.get("request_counts")
-    answered = counts.get("completed") if isinstance(counts, dict) else None
+    answered, failed = (
+        counts.get(name) if isinstance(counts, dict) else None for name in ("completed", "failed")
+    )
     return RemoteBatch(
         id=_id(batch.get("id")),
         state=scrub(state, mask)[:40],
@@ -256,6 +265,7 @@ def _read(batch: Mapping[str, Any], mask: SecretMask) -> RemoteBatch:
         ours=str(metadata.get(OURS) or "") if isinstance(metadata, dict) else "",
         created_at=float(created),
         answered=answered if answered in range(MOST_REQUESTS + 1) else None,
+        failed=failed if failed in range(MOST_REQUESTS + 1) else None,
         text=scrub(_errors(batch.get("errors")), mask)[:400],
     )
 

@@ -18,10 +18,12 @@ import os
 import signal
 import socket
 import sys
-import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from evaluations.llm.parent import LOOK_SECONDS, add_parent, is_orphan
 
 MODEL_NAME = "SmolLM2-135M-Instruct"
 CANNOT_RUN = 3
@@ -59,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="evaluations.llm.local_model")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8098)
+    add_parent(parser)
     options = parser.parse_args(arguments)
     # Read once when the library is loaded: without it idle threads spin and starve the web server.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -85,8 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"The local model cannot run: {error}", file=sys.stderr)
         return CANNOT_RUN
     print(f"{MODEL_NAME} listens on {server.listening_address}/v1", flush=True)
-    threading.Event().wait()
-    return 0
+    while not is_orphan(options.parent):
+        time.sleep(LOOK_SECONDS)
+    os._exit(0)  # as above
 
 
 def _parameters(parameters: Any, host: str, port: int) -> Any:

@@ -38,7 +38,13 @@ from evaluations.models.marking import (
 from evaluations.models.pasting import PasteList
 from evaluations.models.patterns import MinedPattern, PatternDecision, PatternSearch
 from evaluations.models.rescoring import Rescoring
-from evaluations.models.responses import Extraction, ObjectiveScore, Response, SuggestionReading
+from evaluations.models.responses import (
+    Extraction,
+    ObjectiveScore,
+    Response,
+    SuggestionReading,
+    key_under,
+)
 from evaluations.models.rounds import (
     DeskSettings,
     MarkingNotes,
@@ -120,4 +126,5 @@ __all__ = [
     "Study",
     "SuggestionReading",
     "Worker",
+    "key_under",
 ]

@@ -37,6 +37,7 @@ from evaluations.statistics.outcomes import LedgerOutcome
 from evaluations.statistics.policies import Policy
 from evaluations.statistics.rows import ModelCondition, ScoredAnswer
 from evaluations.statistics.tally import ALL
+from gradeapp.accounts.roles import Capability
 from gradeapp.common.choices import label
 from questions.models import Question
 from questions.rules.vocabulary import ItemStatus, Part
@@ -124,10 +125,14 @@ def outcome_words(row: ScoredAnswer) -> str:
     return _("%(outcome)s: %(why)s") % {"outcome": outcome, "why": reason_words(row.reason)}
 
 
-@register.simple_tag
-def evidence_link(question: Question, response: UUID | None) -> str:
-    """Return the URL of the response, or of the question if the call failed."""
-    if response is None:
+@register.simple_tag(takes_context=True)
+def evidence_link(context: Mapping[str, Any], question: Question, response: UUID | None) -> str:
+    """Return the URL of the response, or of the question if the call failed.
+
+    Of the question too for those who may not see runs.
+    """
+    user = context["user"]
+    if response is None or not user.may(Capability.SEE_RUNS):
         return reverse("questions:question", args=[question.public_id])
     return reverse("runs:response", args=[response])
 

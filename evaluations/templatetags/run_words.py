@@ -15,6 +15,7 @@ from evaluations.models import Attempt, Run
 from evaluations.models.vocabulary import AttemptStatus, UsageState
 from evaluations.runs import kinds
 from evaluations.runs.selectors import run_words
+from evaluations.runs.selectors.endpoint_sentences import endpoint_sentence
 from evaluations.runs.selectors.reply_states import states_of
 from evaluations.statistics.outcomes import JudgeStatus as J
 from evaluations.statistics.outcomes import ReplyEnding
@@ -41,6 +42,12 @@ ENDINGS: Mapping[str, ReplyEnding] = {
 
 register.filter("shown_state", run_words.shown_state)
 register.filter("error_words", run_words.error_words)
+
+
+@register.filter
+def endpoint_words(text: str) -> str:
+    """Return what was said of a failed call: our own sentence in words, others as they came."""
+    return endpoint_sentence(text)
 
 
 @register.filter

@@ -40,7 +40,7 @@ FAULTS: Mapping[str, Promise] = {
     F.NO_LABEL: gettext_lazy("The reply contains no label."),
     F.NOT_A_POINT: gettext_lazy("The scoring points are not in the requested format: %(name)s."),
     F.QUESTION_CHANGED: gettext_lazy(
-        "The full marks have changed since then. The draft does not match them."
+        "The question has changed since then. The draft does not match it."
     ),
 }
 

@@ -6,6 +6,7 @@ import re
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.apps import apps
@@ -14,13 +15,17 @@ from django.test import Client
 
 from evaluations.demo import DATASET, LOCAL_TOKENS, load_sample, save_demo_endpoints
 from evaluations.models import BlindAnswer, Endpoint, Mark, MarkingRound
+from evaluations.models.vocabulary import RunStatus
+from evaluations.runs.services.frozen import is_still_the_same
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import NotAllowed
 from questions.models import Question
 from questions.rules.vocabulary import Part, Subject
+from tests.evaluations.run_world import planned, worked
 from tests.factories import PASSWORD, make_user
+from tests.scripted_server import ScriptedServer
 
 
 @pytest.mark.django_db
@@ -98,3 +103,19 @@ def test_the_demos_endpoints_follow_their_ports() -> None:
         ("http://127.0.0.1:9001/v1", 1024),
         ("http://127.0.0.1:9002/v1", LOCAL_TOKENS),
     ]
+
+
+@pytest.mark.django_db
+def test_a_run_of_the_demo_goes_on_where_its_model_took_another_port() -> None:
+    save_demo_endpoints(scripted_port=8009, local_port=None)
+    run = planned(Endpoint.objects.get(), 3)
+    with ScriptedServer() as server:
+        port = urlsplit(server.base_url).port
+        assert port
+        save_demo_endpoints(scripted_port=port, local_port=None)
+        assert worked(run).status == RunStatus.FINISHED
+    for changed in ({"name": "own"}, {"base_url": "http://127.0.0.2:8009/v1"}, {"model": "n"}):
+        endpoint = Endpoint.objects.get()
+        for name, value in changed.items():
+            setattr(endpoint, name, value)
+        assert not is_still_the_same(run, endpoint), changed

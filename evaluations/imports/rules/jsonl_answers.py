@@ -14,6 +14,7 @@ from evaluations.imports.rules.answer_records import AnswerFile, AnswerRecord
 from evaluations.imports.rules.belonging import key_text
 from gradeapp.common.strict_json import JsonRefusal, cleaned, numbered_objects
 from questions.importers.records import Problem
+from questions.importers.source_files import files_in
 from questions.rules.json_schema import CONFIG, PLAIN, Name, Whole, validated
 
 MAX_PROBLEMS = 100
@@ -75,7 +76,7 @@ def answer_files(
     ``rows_of(file)`` gives each row with its number: an object with the keys of ``AnswerLine``,
     or why it is refused.
     """
-    files = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
+    files = files_in(path, suffix) if path.is_dir() else [path]
     if not files:
         yield _refused(path.name, "no_files", f"The folder holds no {suffix} file.")
     first_places: dict[tuple[object, ...], str] = {}

@@ -25,6 +25,7 @@ from evaluations.imports.services.answer_imports import (
 from gradeapp.accounts.models import User
 from gradeapp.common.background_work.services import Clock, Stopped
 from gradeapp.common.refusals import BadInput
+from questions.importers.source_files import files_below
 from questions.models import ImportBatch
 from questions.models.imports import ImportFile
 from questions.services import import_jobs
@@ -36,7 +37,7 @@ SUFFIXES = {JSONL: ".jsonl", CSV: ".csv", GAOKAO_BENCH: ".json"}
 
 
 def _files(folder: Path, source: str) -> list[Path]:
-    return sorted(folder.rglob(f"*{SUFFIXES[source]}"))
+    return files_below(folder, SUFFIXES[source])
 
 
 def _recognised(folder: Path) -> str:
@@ -44,7 +45,7 @@ def _recognised(folder: Path) -> str:
     return next((one for one in (JSONL, CSV) if _files(folder, one)), GAOKAO_BENCH)
 
 
-ANSWERS = UploadKind("answers", SUFFIXES, _recognised, _files)
+ANSWERS = UploadKind("answers", SUFFIXES, _recognised)
 
 
 def take_answers(

@@ -25,7 +25,7 @@ from evaluations.judging.sampling.services import (
     plan_sample,
     wish_of,
 )
-from evaluations.marking.rounds.api.round_serializers import Strict, request_key, teachers_field
+from evaluations.marking.rounds.api.round_serializers import request_key, teachers_field
 from evaluations.marking.rounds.selectors.round_choice import markable_runs
 from evaluations.models import Judge, MarkingSample
 from evaluations.schemes import DEFAULT_SCHEME, Scheme
@@ -120,17 +120,18 @@ class MarkingSampleStateSerializer(MarkingSampleSerializer):
         ]
 
 
-class SampleWishSerializer(Strict):
+class SampleWishSerializer(api_fields.KnownFields):
     """Which totals of a run are to be known within how many points, with or without a judge."""
 
     run = serializers.PrimaryKeyRelatedField(queryset=markable_runs())
     judge = serializers.SlugRelatedField(
         slug_field="name", queryset=Judge.objects.all(), allow_null=True, default=None
     )
-    streams = serializers.ListField(
+    streams = api_fields.ListField(
         child=serializers.ChoiceField(choices=Stream.choices()),
         default=[Stream.SCIENCES.value],
         allow_empty=False,
+        max_length=len(Stream),
     )
     half_width = api_fields.DecimalField(max_digits=5, decimal_places=2, default=Decimal(6))
 
@@ -141,7 +142,7 @@ class SampleWishSerializer(Strict):
         return SampleWish(said["run"], said["judge"], streams, said["half_width"])
 
 
-class SamplePeopleSerializer(Strict):
+class SamplePeopleSerializer(api_fields.KnownFields):
     """Who marks, under which scheme, in a round of which name."""
 
     name = serializers.CharField(max_length=100)

@@ -16,6 +16,7 @@ from evaluations.runs.forms.choices import RunChoice
 from evaluations.schemes import Scheme
 from gradeapp.accounts.markers import possible_markers
 from gradeapp.accounts.models import User
+from gradeapp.accounts.person_fields import PeopleField
 from gradeapp.common import number_fields
 from gradeapp.common.choices import choices_of
 from questions.rules.vocabulary import Stream
@@ -26,7 +27,7 @@ class TeachersForm(forms.Form):
 
     key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid.uuid4)
     name = forms.CharField(label=_("Name of the round"), max_length=100)
-    teachers = number_fields.KeysField(
+    teachers = PeopleField(
         label=_("Teachers"),
         queryset=User.objects.none(),
         widget=forms.CheckboxSelectMultiple,

@@ -32,11 +32,12 @@ from evaluations.judging.sampling.services import (
     plan_sample,
     wish_of,
 )
+from evaluations.marking.rounds.views.round_plan import form_hash, with_new_key
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, OtherRequest
 
 
 @require_safe
@@ -67,9 +68,13 @@ def new_sample(request: MemberRequest) -> HttpResponse:
                     teachers=list(data["teachers"]),
                     scheme=Scheme(data["scheme"]),  # type: ignore[call-arg]
                     acting_user=request.user,
+                    request_hash=form_hash(request.POST),
                 )
                 messages.success(request, _("The sample was drawn, and its round is open."))
                 return redirect("judging:sample", made.public_id)
+        except OtherRequest:
+            people = context["people"] = TeachersForm(with_new_key(request.POST))
+            people.add_error(None, _("Another round was created from this form. Submit it again."))
         except BadInput as refusal:
             (people if "open" in request.POST else form).add_error(None, str(refusal))
     wrong = request.method == "POST" and bool(form.errors or people.errors)

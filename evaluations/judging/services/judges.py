@@ -30,6 +30,7 @@ from evaluations.runs.services.images import images_for
 from gradeapp.accounts.models import User
 from gradeapp.common.refusals import BadInput, NotFound
 from gradeapp.common.strict_json import JsonRefusal, read_document
+from gradeapp.common.submission_keys import made_once
 
 DEFAULT = JudgeChoice()
 LONGEST_NAME = 100
@@ -40,7 +41,6 @@ def ensure_judge(endpoint: Endpoint) -> Judge:
     return judge_for(endpoint, DEFAULT)
 
 
-@transaction.atomic
 def judge_for(endpoint: Endpoint, choice: JudgeChoice) -> Judge:
     """Return the judge of *endpoint* under the condition of *choice*; create it if there is none.
 
@@ -50,16 +50,18 @@ def judge_for(endpoint: Endpoint, choice: JudgeChoice) -> Judge:
     prompts = stored_judge_prompts(choice.prompts)
     condition = _condition(endpoint, choice, prompts)
     fingerprint = condition.fingerprint()
-    found = endpoint.judges.filter(fingerprint=fingerprint).order_by("pk").first()
-    if found is not None:
-        return found
-    return Judge.objects.create(
-        name=_free_name(endpoint, choice),
-        endpoint=endpoint,
-        prompts=prompts,
-        condition=condition.as_dict(),
-        fingerprint=fingerprint,
-    )
+
+    def make() -> Judge:
+        with transaction.atomic():
+            return Judge.objects.create(
+                name=_free_name(endpoint, choice),
+                endpoint=endpoint,
+                prompts=prompts,
+                condition=condition.as_dict(),
+                fingerprint=fingerprint,
+            )
+
+    return made_once(endpoint.judges.filter(fingerprint=fingerprint).order_by("pk"), make)
 
 
 def _condition(endpoint: Endpoint, choice: JudgeChoice, prompts: JudgePrompts) -> JudgeCondition:
@@ -125,25 +127,26 @@ def stored_judge_prompts(slug: str) -> JudgePrompts:
     return found
 
 
-@transaction.atomic
 def add_judge_prompts(
     content: Mapping[str, Any], *, source: PromptSource, acting_user: User | None
 ) -> JudgePrompts:
     """Return the version with *content*; add it if there is none."""
     slug, digest = content["name"], hash_of(content)
     versions = JudgePrompts.objects.filter(slug=slug)
-    found = versions.filter(content_hash=digest).first()
-    if found is not None:
-        return found
-    newest = versions.aggregate(newest=Max("number"))["newest"] or 0
-    return JudgePrompts.objects.create(
-        slug=slug,
-        number=newest + 1,
-        content=content,
-        content_hash=digest,
-        source=source,
-        created_by=acting_user,
-    )
+
+    def make() -> JudgePrompts:
+        with transaction.atomic():
+            newest = versions.aggregate(newest=Max("number"))["newest"] or 0
+            return JudgePrompts.objects.create(
+                slug=slug,
+                number=newest + 1,
+                content=content,
+                content_hash=digest,
+                source=source,
+                created_by=acting_user,
+            )
+
+    return made_once(versions.filter(content_hash=digest), make)
 
 
 def import_judge_prompts(path: Path, *, acting_user: User | None) -> JudgePrompts:

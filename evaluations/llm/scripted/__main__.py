@@ -7,10 +7,12 @@ import asyncio
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import count
 
 from aiohttp import web
 
+from evaluations.llm.parent import LOOK_SECONDS, add_parent, is_orphan
 from evaluations.llm.scripted import MODEL_NAME, completion_of, error_of, prompt_of
 from evaluations.llm.scripted.batches import ScriptedBatches
 
@@ -54,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8099, help="0 for any free port")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds for each answer")
+    add_parent(parser)
     options = parser.parse_args(arguments)
     try:
         asyncio.run(_serve(options))
@@ -73,7 +76,9 @@ async def _serve(options: argparse.Namespace) -> None:
         await web.TCPSite(runner, options.host, options.port, backlog=1024).start()
         port = runner.addresses[0][1]
         print(f"{MODEL_NAME} listens on http://{options.host}:{port}/v1", flush=True)
-        await stop.wait()
+        while not stop.is_set() and not is_orphan(options.parent):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), LOOK_SECONDS)
     finally:
         await runner.cleanup()
 

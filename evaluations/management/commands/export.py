@@ -32,6 +32,8 @@ from questions.services import exports as bank
 
 QUESTIONS = "questions"
 KNOWN = (*NAMES, QUESTIONS)
+# What is written beside the file.
+BESIDE = ("part", "manifest.json")
 
 
 class Command(GradeappCommand):
@@ -51,6 +53,7 @@ class Command(GradeappCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         name, params, file = options["name"], report_params(options), options["output"]
+        check_place(file)
         if name == QUESTIONS:
             return export_questions(validated(params), file)
         check_name(name, KNOWN)
@@ -81,6 +84,18 @@ def format_of(name: str, file: Path) -> str:
         return JSON
     suffix = file.suffix.lower().removeprefix(".")
     return suffix if suffix in list(FileFormat) else FileFormat.CSV.value
+
+
+def check_place(file: Path) -> None:
+    """Raise BadInput where *file*, or one beside it that is written too, is a device or a pipe.
+
+    It would be replaced by a regular file, or written to without an end.
+    """
+    for one in (file, *(file.with_name(f"{file.name}.{end}") for end in BESIDE if file.name)):
+        if one.exists() and not (one.is_file() or one.is_dir()):
+            raise BadInput(
+                _("Cannot write “%(file)s”: it is there, and is no regular file.") % {"file": one}
+            )
 
 
 @contextmanager

@@ -43,6 +43,8 @@ from questions.models import Dataset
 
 # What a dry run without an endpoint says of the limit of a reply.
 USUAL = "a usual endpoint"
+# As the page and the API take it.
+BUDGET_DECIMALS, MOST_BUDGET = 4, 99_999_999
 OVER = (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.PAUSED)
 
 
@@ -294,7 +296,14 @@ def amount(text: str | None) -> Decimal | None:
     """Return an amount of money from the command line. Raises BadInput for another text."""
     if text is None:
         return None
-    if (read := decimal_of(text)) is None:
-        words = {"text": text}
-        raise BadInput(_("The budget must be an amount such as 12.50, not %(text)s.") % words)
+    read = decimal_of(text)
+    if read is None or abs(read) > MOST_BUDGET or read != round(read, BUDGET_DECIMALS):
+        words = {"text": text, "decimals": BUDGET_DECIMALS, "most": MOST_BUDGET}
+        raise BadInput(
+            _(
+                "The budget must be an amount such as 12.50, of at most %(most)s and with at most"
+                " %(decimals)s decimals, not %(text)s."
+            )
+            % words
+        )
     return read

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import socket
 import stat
@@ -16,13 +18,13 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.utils import OperationalError, ProgrammingError
+from django.db.utils import OperationalError
 
 from evaluations.demo import save_demo_endpoints
 from evaluations.llm import local_model
 from gradeapp.accounts.demo import DEMO_PEOPLE
 from gradeapp.common.refusals import Refusal
-from gradeapp.start_rules import check_bind
+from gradeapp.start_rules import check_bind, usable
 from gradeapp.supervisor import Child, Supervisor
 
 FIRST_MODEL_PORT = 8091
@@ -81,14 +83,19 @@ def worker() -> Child:
 def scripted_model(port: int) -> Child:
     """Return the scripted endpoint."""
     module = [sys.executable, "-m", "evaluations.llm.scripted"]
-    return Child("The scripted endpoint", [*module, "--port", str(port)])
+    return Child("The scripted endpoint", [*module, *own(port)])
 
 
 def small_model(port: int) -> Child:
     """Return the small language model; its idle threads must not use the processors."""
     module = [sys.executable, "-m", "evaluations.llm.local_model"]
     environment = {"OMP_WAIT_POLICY": "passive"}
-    return Child("The local model", [*module, "--port", str(port)], environment)
+    return Child("The local model", [*module, *own(port)], environment)
+
+
+def own(port: int) -> list[str]:
+    """Return the options of a model server at *port* that ends with this process."""
+    return ["--port", str(port), "--parent", str(os.getpid())]
 
 
 def answers(host: str, port: int) -> bool:
@@ -122,7 +129,7 @@ class Command(BaseCommand):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.held: list[socket.socket] = []
+        self.held: list[socket.socket | int] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
@@ -145,6 +152,12 @@ class Command(BaseCommand):
             # No call may go to this machine otherwise, where the models of the demo are.
             self.stderr.write("--demo needs GRADEAPP_DEMO=yes in the environment.")
             sys.exit(1)
+        if other := self.hold_folder(host, port):
+            self.stderr.write(
+                f"Another serve runs on the data in {settings.VAR_DIR}: {other}. Stop it first, or"
+                " set GRADEAPP_VAR to another folder."
+            )
+            sys.exit(1)
         if not self.hold(host, port):
             self.stderr.write(f"Port {port} is taken. Choose another: serve --port {port + 1}")
             sys.exit(1)
@@ -162,9 +175,6 @@ class Command(BaseCommand):
             except Refusal as refusal:
                 self.stderr.write(str(refusal))
                 sys.exit(1)
-            except (OperationalError, ProgrammingError) as error:
-                self.stderr.write(f"The database is not prepared: add --prepare ({error}).")
-                sys.exit(1)
         announced = False
 
         def announce_once() -> None:
@@ -174,6 +184,24 @@ class Command(BaseCommand):
                 self.announce(host, port, demo=options["demo"])
 
         sys.exit(Supervisor(children, self.stdout.write, each_round=announce_once).run())
+
+    def hold_folder(self, host: str, port: int) -> str:
+        """Hold the folder of the data as long as this command runs, or return who holds it.
+
+        Two would move the models of the demo under each other's runs, and share one clock file.
+        """
+        with usable(settings.VAR_DIR):
+            file = os.open(settings.VAR_DIR / "serve.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            with os.fdopen(file) as held:
+                return held.read(200).strip() or "it is starting"
+        self.held.append(file)
+        with usable(settings.VAR_DIR):
+            os.ftruncate(file, 0)
+            os.write(file, f"http://{host}:{port}/ (process {os.getpid()})\n".encode())
+        return ""
 
     def hold(self, host: str, port: int) -> bool:
         """Hold *port* as long as this command runs; return whether it was free."""
@@ -187,6 +215,9 @@ class Command(BaseCommand):
 
     def prepare(self, *, demo: bool) -> None:
         """Compile translations, migrate and load the sample; a later start repeats it safely."""
+        what = "the database and the sample exam" if demo else "the database"
+        self.stdout.write(f"Preparing {what} (some minutes the first time on a busy machine) ...")
+        self.stdout.flush()  # also through a pipe: nothing else is said for a while
         call_command("compile_translations")
         call_command("migrate", verbosity=0)
         if demo:

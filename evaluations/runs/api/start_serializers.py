@@ -31,6 +31,8 @@ from gradeapp import api_fields
 from questions.models import Dataset
 from questions.rules.vocabulary import Part, Subject
 
+MOST_STOPS = 20
+
 
 class StrictSerializer(serializers.Serializer[Any]):
     """A serializer that refuses fields that it does not declare, also inside another one."""
@@ -48,12 +50,12 @@ class StrictSerializer(serializers.Serializer[Any]):
 class ChoiceSerializer(StrictSerializer):
     """A choice of the questions of a dataset; an unknown field is refused."""
 
-    tasks = serializers.ListField(child=serializers.CharField(), max_length=500, default=())
-    subjects = serializers.ListField(
+    tasks = api_fields.ListField(child=serializers.CharField(), max_length=500, default=())
+    subjects = api_fields.ListField(
         child=serializers.ChoiceField(Subject.choices()), max_length=50, default=()
     )
     part = serializers.ChoiceField(Part.choices(), allow_blank=True, default="")
-    years = serializers.ListField(
+    years = api_fields.ListField(
         child=api_fields.IntegerField(min_value=0, max_value=9999),
         min_length=2,
         max_length=2,
@@ -61,7 +63,7 @@ class ChoiceSerializer(StrictSerializer):
         default=None,
         help_text="the first and the last year",
     )
-    ids = serializers.ListField(child=serializers.UUIDField(), max_length=5000, default=())
+    ids = api_fields.ListField(child=serializers.UUIDField(), max_length=5000, default=())
     query = serializers.CharField(
         max_length=1000, allow_blank=True, default="", help_text="filters of the bank, a=b&c=d"
     )
@@ -92,7 +94,9 @@ class SamplingSerializer(StrictSerializer):
     temperature = api_fields.NumberTextField(max_length=10, required=False)
     top_p = api_fields.NumberTextField(max_length=10, required=False)
     max_tokens = api_fields.IntegerField(required=False)
-    stop = serializers.ListField(child=serializers.CharField(trim_whitespace=False), required=False)
+    stop = api_fields.ListField(
+        child=serializers.CharField(trim_whitespace=False), max_length=MOST_STOPS, required=False
+    )
     seed = api_fields.IntegerField(required=False)
     reasoning_effort = serializers.ChoiceField(REASONING_EFFORTS, required=False)
     extra = serializers.DictField(required=False)
@@ -170,12 +174,12 @@ class NewStudySerializer(StrictSerializer):
 
     name = serializers.CharField(max_length=120)
     dataset = serializers.SlugRelatedField(slug_field="slug", queryset=Dataset.objects.all())
-    endpoints = serializers.ListField(
+    endpoints = api_fields.ListField(
         child=serializers.SlugRelatedField(slug_field="name", queryset=Endpoint.objects.all()),
         min_length=1,
         max_length=MOST_RUNS,
     )
-    conditions = serializers.ListField(child=AskingSerializer(), min_length=1, max_length=MOST_RUNS)
+    conditions = api_fields.ListField(child=AskingSerializer(), min_length=1, max_length=MOST_RUNS)
     choice = ChoiceSerializer(required=False)
     repeats = api_fields.IntegerField(min_value=1, max_value=MOST_REPEATS, default=1)
     budget = api_fields.DecimalField(max_digits=12, decimal_places=4, allow_null=True, default=None)

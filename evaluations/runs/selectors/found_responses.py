@@ -14,7 +14,8 @@ from evaluations.models import Response, Run
 from evaluations.models.vocabulary import RunPurpose
 from evaluations.runs.rules.differences import Sentence, around, differing
 from evaluations.runs.rules.option_order import as_printed
-from evaluations.runs.selectors.responses import SHOWN, response_list
+from evaluations.runs.selectors.responses import SHOWN, Keys, keys_of, response_list
+from evaluations.statistics.policies import Policy
 from gradeapp.common.refusals import NotFound
 from questions.models import Question
 
@@ -130,13 +131,14 @@ class Beside:
 
     ``pieces`` tell what the first response does not have; ``omitted`` characters are left out at
     the end. ``read`` are the answers that were read under ``strict``, in the printed letters, None
-    where nothing is read by rule.
+    where nothing is read by rule. ``keys`` are those of ``keys_of``, none without a score.
     """
 
     response: Response
     pieces: Sequence[Sentence]
     omitted: int
     read: Sequence[str | None] | None
+    keys: Sequence[Keys]
 
 
 def question_asked(public_id: UUID) -> Question:
@@ -160,7 +162,11 @@ def side_by_side(question: Question, runs: Sequence[int], repeat: int | None) ->
 
     Without *runs* they are those of the newest; *repeat* None stands for all repeats.
     """
-    rows = searchable().filter(question=question).select_related("strict_score__extraction")
+    rows = (
+        searchable()
+        .filter(question=question)
+        .select_related("strict_score__extraction", "strict_score__key_revision")
+    )
     if repeat is not None:
         rows = rows.filter(repeat=repeat)
     if runs:
@@ -175,9 +181,10 @@ def side_by_side(question: Question, runs: Sequence[int], repeat: int | None) ->
 
 def _beside(response: Response, first: str) -> Beside:
     shown = response.text[: 2 * SHOWN]
-    read = None
+    read, keys = None, list[Keys]()
     if response.strict_score is not None:
+        keys = keys_of(response, response.strict_score, Policy.STRICT)
         letters = response.revision.letters
         answers = response.strict_score.extraction.answers
         read = as_printed(answers, letters, response.option_order)
-    return Beside(response, differing(shown, first), len(response.text) - len(shown), read)
+    return Beside(response, differing(shown, first), len(response.text) - len(shown), read, keys)

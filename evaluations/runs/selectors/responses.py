@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from uuid import UUID
 
 from django.db.models import F, OuterRef, Prefetch, QuerySet, Subquery
@@ -18,14 +18,18 @@ from evaluations.models import (
     Response,
     Run,
     StepReply,
+    key_under,
 )
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.policies import Policy
+from questions.models import QuestionRevision
 
 # A page shows this many characters at both ends of a piece, and this many pieces.
 SHOWN = 6_000
 MOST_PIECES = 400
+# The key of a sub-question by which a score was made, and the source's where it is another.
+Keys = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -42,16 +46,17 @@ class Piece:
 
 @dataclass(frozen=True)
 class SubAnswer:
-    """One sub-answer with its key; ``points`` is None without a score.
+    """One sub-answer with the key that scores it; ``points`` is None without a score.
 
     ``answer`` has the printed letters, ``read`` those of the response where the options were shown
-    in another order.
+    in another order. ``original`` is the key of the source where a repaired one scores.
     """
 
     number: int
     read: str | None
     answer: str | None
     key: str
+    original: str | None
     points: Decimal | None
     full: Decimal
 
@@ -98,7 +103,8 @@ def response_whole(public_id: UUID) -> Response | None:
     )
     return (
         Response.objects.select_related(
-            "run__language_model", "run__dataset", "question__task__dataset", "revision"
+            *("run__language_model", "run__dataset", "question__task__dataset", "revision"),
+            "strict_score__key_revision",
         )
         .prefetch_related(Prefetch("judgements", judgements))
         .filter(public_id=public_id)
@@ -142,25 +148,40 @@ def readings_of(response: Response) -> list[Reading]:
     newest = {one.policy: one for one in response.extractions.order_by("id")}
     current = (response.strict_score_id, response.published_score_id)
     with_score = ObjectiveScore.objects.filter(pk__in=[pk for pk in current if pk])
-    scores = {one.policy: one for one in with_score.select_related("extraction")}
+    related = ("extraction", "key_revision")
+    scores = {one.policy: one for one in with_score.select_related(*related)}
     valid = newest | {policy: score.extraction for policy, score in scores.items()}
     letters = response.revision.letters
-    keys, full_marks = response.revision.answer_key, response.revision.decimal_sub_marks
+    full_marks = response.revision.decimal_sub_marks
     readings = []
     for policy in Policy:
         if (extraction := valid.get(policy)) is None:
             continue
         score = scores.get(policy)
-        points: Sequence[str | None] = score.sub_points if score else [None] * len(keys)
+        by_policy = keys_of(response, score, policy)
+        points: Sequence[str | None] = score.sub_points if score else [None] * len(by_policy)
         answers = as_printed(extraction.answers, letters, response.option_order)
-        rows = zip(extraction.answers, answers, keys, points, full_marks, strict=False)
+        given = [None if one is None else Decimal(one) for one in points]
+        rows = zip(extraction.answers, answers, by_policy, given, full_marks, strict=False)
         sub_answers = [
-            SubAnswer(number, read, answer, key, None if given is None else Decimal(given), full)
-            for number, (read, answer, key, given, full) in enumerate(rows, 1)
+            SubAnswer(number, read, answer, *own, point, full)
+            for number, (read, answer, own, point, full) in enumerate(rows, 1)
         ]
         pieces = for_page(pieces_of(response.text, extraction.spans))
         readings.append(Reading(policy, extraction, score, pieces, sub_answers))
     return readings
+
+
+def keys_of(response: Response, score: ObjectiveScore | None, policy: str) -> list[Keys]:
+    """Return the keys by which *score* of *response* was made, its own without a score."""
+    return keys_by(policy, (score and score.key_revision) or response.revision, response.revision)
+
+
+def keys_by(policy: str, revision: QuestionRevision, answered: QuestionRevision) -> list[Keys]:
+    """Return the keys of *revision* that *policy* scores by, beside the source's of *answered*."""
+    keys = key_under(policy, revision)
+    pairs = zip_longest(keys, answered.original_key[: len(keys)], fillvalue="")
+    return [(key, None if original == key else original) for key, original in pairs]
 
 
 def pieces_of(text: str, spans: Sequence[Sequence[int] | None]) -> list[Piece]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.models import Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.selectors.batches import status_without_batch_api
+from evaluations.runs.selectors.endpoint_sentences import endpoint_sentence
 from evaluations.runs.selectors.runs import waits_for_endpoint
 
 P = PauseReason
@@ -110,8 +111,9 @@ REMOTE_STATES: Mapping[str, Promise | str] = {
 DISCARDED = gettext_noop("Discarded by a person.")
 ENDPOINT_CHANGED = gettext_noop("The endpoint has changed. Set it back, or discard the batch.")
 FEWER_REPLIES = gettext_noop("the file has fewer replies than the endpoint counts")
+NO_FILES_YET = gettext_noop("the batch is completed, but the endpoint has no file of replies yet")
 STEP_FAILED = gettext_noop("The worker failed at this batch; its log says why. It tries again.")
-BATCH_ERRORS = frozenset({DISCARDED, ENDPOINT_CHANGED, FEWER_REPLIES, STEP_FAILED})
+BATCH_ERRORS = frozenset({DISCARDED, ENDPOINT_CHANGED, FEWER_REPLIES, NO_FILES_YET, STEP_FAILED})
 WAITING, ALL_FAILED = _("Waiting"), _("All failed")
 SOME_FAILED = _("Finished, some failed")
 COLOURS = {
@@ -150,7 +152,7 @@ def error_words(kind: str) -> Promise | str:
 
 def batch_error(text: str) -> str:
     """Return the ``error`` of a batch: our own sentence in words, an endpoint's as it came."""
-    return translation.gettext(text) if text in BATCH_ERRORS else text
+    return translation.gettext(text) if text in BATCH_ERRORS else endpoint_sentence(text)
 
 
 def shown_state(run: Run) -> tuple[str | Promise, str]:

@@ -36,7 +36,8 @@ def save_account(
 ) -> ProviderAccount:
     """Create an account, or change *account*. A limit of None means none. Raises BadInput.
 
-    New limits hold at once, also for calls of workers that are at work.
+    New limits hold at once, also for calls of workers that are at work. A new account that is sent
+    twice is one.
     """
     limits = {
         "max_in_flight": (max_in_flight, MOST_IN_FLIGHT),
@@ -47,11 +48,16 @@ def save_account(
         raise BadInput(_("Enter a name of at most 60 characters."))
     if any(value is not None and not 1 <= value <= most for value, most in limits.values()):
         raise BadInput(_("A limit must be a whole number above zero, or empty."))
-    others = ProviderAccount.objects.filter(name=name)
-    if (others.exclude(pk=account.pk) if account else others).exists():
-        raise BadInput(_("There is already an account called %(name)s.") % {"name": name})
-    account = account or ProviderAccount.objects.create(name=name)
     given = {field: value for field, (value, _most) in limits.items()}
+    named = ProviderAccount.objects.filter(name=name)
+    if account is None:
+        account, is_free = named.get_or_create(name=name, defaults=given)
+        if not is_free and named.filter(**given).exists():
+            return account
+    else:
+        is_free = not named.exclude(pk=account.pk).exists()
+    if not is_free:
+        raise BadInput(_("There is already an account called %(name)s.") % {"name": name})
     # The version is raised too: whoever has read the old limits reads them again.
     rows = ProviderAccount.objects.filter(pk=account.pk)
     rows.update(name=name, version=F("version") + 1, **given)

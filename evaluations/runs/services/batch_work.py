@@ -23,7 +23,12 @@ from evaluations.llm.batch_files import bounded_lines, lost, not_begun
 from evaluations.llm.client import ChatFailure, FailureKind, Limits
 from evaluations.models import Batch, Endpoint, Job, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
-from evaluations.runs.selectors.run_words import ENDPOINT_CHANGED, FEWER_REPLIES, STEP_FAILED
+from evaluations.runs.selectors.run_words import (
+    ENDPOINT_CHANGED,
+    FEWER_REPLIES,
+    NO_FILES_YET,
+    STEP_FAILED,
+)
 from evaluations.runs.services.batch_making import HELD, HOLD, make_batches, release_unfinished
 from evaluations.runs.services.batch_reports import BatchReport, record_read
 from evaluations.runs.services.batches import (
@@ -54,8 +59,8 @@ NEEDS_A_PERSON = frozenset({K.AUTH, K.QUOTA, K.ADDRESS, K.CERTIFICATE, K.REDIREC
 REJECTED = frozenset({K.NOT_FOUND, K.BAD_REQUEST, K.CONTEXT_LENGTH, K.NO_IMAGES, K.OVERSIZE})
 # With these an endpoint says that it has not created a batch.
 REFUSED = frozenset(range(400, 500)) - {408, 409}
-# So often in a row an endpoint may refuse to show a batch that it has, or send fewer replies
-# than it counts, before they are lost.
+# So often in a row an endpoint may refuse to show a batch that it has, send fewer replies than
+# it counts, or name no file of a completed batch, before they are lost.
 MOST_MISSING = 5
 # What an endpoint said, and how much of it is kept.
 TEXTS = {"error": 400, "remote_state": 40}
@@ -63,7 +68,7 @@ BUDGETS = (PauseReason.BUDGET, PauseReason.STUDY_BUDGET, PauseReason.SPENDING_CA
 
 
 class ShortFileError(ChatFailure):
-    """The files have fewer replies than the endpoint counts."""
+    """The files have fewer replies than the endpoint counts, or are not there yet."""
 
 
 class HoldLostError(Exception):
@@ -304,6 +309,9 @@ class BatchWork:
 
     def read(self, found: RemoteBatch) -> None:
         """Store the replies of a batch that is over; what has none is due again."""
+        patient = self.batch.refusals < MOST_MISSING
+        if patient and found.has_no_files_yet(self.batch.requests):
+            raise ShortFileError(K.MALFORMED, NO_FILES_YET)
         report = BatchReport()
         for file_id in filter(None, (found.output_file, found.error_file)):
             with TemporaryFile() as file:
@@ -313,7 +321,7 @@ class BatchWork:
                 store_lines(self.run, bounded_lines(file), report, mask)
         record_read(self.run, report, None)
         fewer = (found.answered or 0) > report.completed
-        if fewer and self.batch.refusals < MOST_MISSING:
+        if fewer and patient:
             raise ShortFileError(K.MALFORMED, FEWER_REPLIES)
         # One that was begun names what it did not begin: of what it does not name nobody knows. A
         # file that was rejected is not begun.

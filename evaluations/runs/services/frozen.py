@@ -15,6 +15,7 @@ from evaluations.conditions import (
 )
 from evaluations.llm.budget import Price
 from evaluations.models import Endpoint, Run
+from evaluations.runs.rules.demo_endpoints import is_its_next_port
 
 # Where the calls of a run go, and with which key: columns of a query of runs.
 SENT_TO = (
@@ -60,13 +61,16 @@ def sampling_of(run: Run) -> Sampling:
 
 def is_still_the_same(run: Run, endpoint: Endpoint) -> bool:
     """Return whether *endpoint* has the model and the address that the run was started with."""
-    facts = run.run_settings
-    return (facts["model"], facts["base_url"]) == (endpoint.model, endpoint.base_url)
+    return run.run_settings["model"] == endpoint.model and has_its_address(run, endpoint)
 
 
 def has_its_address(run: Run, endpoint: Endpoint) -> bool:
-    """Return whether *endpoint* has the address that the run was started with."""
-    return bool(run.run_settings["base_url"] == endpoint.base_url)
+    """Return whether *endpoint* has the address that the run was started with.
+
+    An endpoint of the demo has it on whichever port its model listens.
+    """
+    before, now = run.run_settings["base_url"], endpoint.base_url
+    return before == now or is_its_next_port(endpoint.name, before, now)
 
 
 def prices_of(endpoint: Endpoint) -> Price:

@@ -26,7 +26,7 @@ from gradeapp.accounts.confirmation import check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.body_limit import takes_uploads
-from gradeapp.common.long_files import LongFile
+from gradeapp.common.long_files import file_answer
 from gradeapp.common.refusals import BadInput, NotFound, Refusal
 
 
@@ -52,11 +52,8 @@ def batch_file(request: MemberRequest, pk: int, batch: int) -> HttpResponse | St
     # The requests of a judge hold responses.
     asked = Job.objects.filter(pk__in=batch_making.open_attempts(found).values("job"))
     record_calls(asked, acting_user=request.user, page="batch")
-    lines = LongFile(partial(services.take_file, found, acting_user=request.user))
-    answer = StreamingHttpResponse(lines, content_type="application/x-ndjson")
-    name = found.file_name
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+    lines = partial(services.take_file, found, acting_user=request.user)
+    return file_answer(request, lines, media_type="application/x-ndjson", name=found.file_name)
 
 
 @takes_uploads(Capability.START_RUNS)

@@ -21,7 +21,7 @@ from gradeapp.accounts.confirmation import confirmed
 from gradeapp.accounts.permissions import MemberRequest, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit.reads import count_items
-from gradeapp.common.long_files import LongFile
+from gradeapp.common.long_files import file_answer
 from gradeapp.common.parameters import check_values
 from questions.selectors.bank import image_addresses
 
@@ -73,9 +73,7 @@ def search_export(request: MemberRequest) -> HttpResponse | StreamingHttpRespons
         found = reading.all_found(filters.qs, words)
         return noted(_lines(found, messages=asked.get("messages") == "yes"), asked, user)
 
-    answer = StreamingHttpResponse(LongFile(lines), content_type="application/x-ndjson")
-    answer["Content-Disposition"] = 'attachment; filename="responses.jsonl"'
-    return answer
+    return file_answer(request, lines, media_type="application/x-ndjson", name="responses.jsonl")
 
 
 def _lines(rows: Iterator[Response], *, messages: bool) -> Iterator[bytes]:

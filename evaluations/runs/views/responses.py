@@ -14,9 +14,16 @@ from evaluations.facts.looks import record_scope, record_views
 from evaluations.runs.forms.runs import ResponseFilter
 from evaluations.runs.kinds import kind_of
 from evaluations.runs.rules.option_order import asked_as_shown
-from evaluations.runs.selectors.responses import jobs_of, readings_of, response_whole, responses_of
+from evaluations.runs.selectors.responses import (
+    jobs_of,
+    keys_of,
+    readings_of,
+    response_whole,
+    responses_of,
+)
 from evaluations.runs.selectors.runs import get_run
 from evaluations.runs.services.calls import sent_calls
+from evaluations.statistics.policies import Policy
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.audit.reads import count_items
@@ -56,6 +63,7 @@ def response_page(request: MemberRequest, public_id: UUID) -> HttpResponse:
         "asked": asked_as_shown(response.revision, response.option_order),
         "shown_options": list(zip(response.revision.letters, response.option_order, strict=False)),
         "images": image_addresses(response.question.task.dataset, response.revision.images),
+        "keys": keys_of(response, response.strict_score, Policy.STRICT),
         "readings": readings_of(response),
         "jobs": [(job, sent_calls(response.run, job, whole=whole)) for job in jobs_of(response)],
     }

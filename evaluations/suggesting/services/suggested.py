@@ -24,7 +24,7 @@ from evaluations.suggesting.rules.rubric_reply import (
 )
 from evaluations.suggesting.selectors import asks_of, unread
 from gradeapp.common.plain_number import plain
-from gradeapp.common.refusals import BadInput
+from gradeapp.common.refusals import BadInput, Conflict
 from questions.rules.four_tuple import Label
 from questions.rules.vocabulary import RubricSource
 from questions.services.label_rows import ensure_taxonomy
@@ -105,8 +105,9 @@ def _store_rubrics(run: Run, batch: Sequence[Response]) -> None:
                     acting_user=run.created_by,
                     source=RubricSource.MODEL,
                     model_name=run.language_model.name,
+                    seen_revision=response.revision_id,
                 )
-            except BadInput:  # the item has other full marks by now
+            except (BadInput, Conflict):  # the question has another text or other full marks by now
                 row.fault = ReplyFault.QUESTION_CHANGED
             else:
                 row.said = [

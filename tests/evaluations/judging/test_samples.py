@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import uuid
 from decimal import Decimal
 
 import numpy as np
@@ -404,7 +405,13 @@ def test_who_opens_a_sample_does_not_mark_in_it(
     sent = logged_in(lead).post(reverse("judging:sample-new"), given)
     assert sent.status_code == 400, "they have asked for its plan"
     given["teachers"] = [make_user(Role.TEACHER, "zhou").pk, other_teacher.pk]
-    assert logged_in(lead).post(reverse("judging:sample-new"), given).status_code == 302
+    given["key"] = str(uuid.uuid4())
+    for _ in range(2):
+        assert logged_in(lead).post(reverse("judging:sample-new"), given).status_code == 302
+    other = logged_in(lead).post(reverse("judging:sample-new"), given | {"name": "Other"})
+    assert other.status_code == 400
+    assert "Another round was created from this form." in other.text
+    assert MarkingRound.objects.count() == 1
 
 
 def test_the_pages_of_samples(run: Run, lead: User, teacher: User, other_teacher: User) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import socket
+import subprocess
+import sys
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from evaluations.llm.scripted.answers import answer
+from evaluations.management.commands.serve import answers
 from evaluations.suggesting.rules.label_prompt import label_instructions, label_messages
 from evaluations.suggesting.rules.label_reply import read_label_reply
 from evaluations.suggesting.rules.rubric_prompt import rubric_instructions, rubric_messages
@@ -20,6 +25,7 @@ from questions.rules.vocabulary import Language
 from tests.evaluations.llm.conftest import ask, fail, reply
 from tests.evaluations.llm.processes import run_module, serving
 from tests.scripted_server import ScriptedServer, named_fault, script_from
+from tests.worker_processes import ROOT, wait_until
 
 MODULE = "evaluations.llm.scripted"
 
@@ -231,3 +237,29 @@ def test_scoring_points(marks: tuple[str, ...], language: Language) -> None:
         )
         reading = read_rubric_reply(said_to(messages), full)
         assert (reading.fault, reading.unfinished) == ("", ())
+
+
+PARENT = """
+import os, subprocess, sys
+command = [sys.executable, "-m", sys.argv[1], "--port", "0", "--parent", str(os.getpid())]
+subprocess.run(command)
+"""
+
+
+def test_it_ends_with_the_process_that_started_it() -> None:
+    """Also after kill -9, when nobody is left to stop it."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, MODULE],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert parent.stdout
+    port = int(parent.stdout.readline().rsplit(":", 1)[1].split("/")[0])
+    assert answers("127.0.0.1", port)
+    parent.kill()
+    assert parent.wait() == -signal.SIGKILL
+    wait_until(lambda: not answers("127.0.0.1", port), 60)
+    assert parent.stdout.read() == "", "the other end of the pipe is closed"
+    parent.stdout.close()

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from evaluations.models import Attempt, Batch, Endpoint, Job, Response, Run
 from evaluations.models.vocabulary import BatchState, JobStatus, PauseReason, RunStatus
+from evaluations.runs.selectors.run_words import NO_FILES_YET
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services import batch_work, batches
 from evaluations.runs.services.batch_making import make_batches
@@ -84,6 +85,36 @@ def test_answers_that_the_endpoint_counts_and_does_not_send_may_have_been_billed
     unknown = Attempt.objects.filter(job__run=run, status="unknown")
     assert unknown.count() == 2
     assert money(run).exposed >= money(run).spent + sum(one.reserved for one in unknown)
+
+
+def test_a_batch_that_is_completed_before_its_files_exist_is_looked_at_again(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    run = by_api(endpoint)
+    look(run)
+    (remote,) = server.batches.batches
+    counts = {"total": 3, "completed": 0, "failed": 0}
+    early = dict(remote) | {"status": "completed", "request_counts": counts}
+    uncounted = early | {"request_counts": None}
+    server.batches.faults = [(200, early), (200, uncounted)] * 2
+    look(run, 4)
+    batch = Batch.objects.get()
+    assert (batch.state, batch.error) == (BatchState.WAITING, NO_FILES_YET)
+    assert run.status == RunStatus.RUNNING
+    look(run)
+    done_once(run, server, 3)
+
+
+def test_files_of_a_completed_batch_that_never_come_are_lost_after_some_looks(
+    endpoint: Endpoint, server: ScriptedServer
+) -> None:
+    server.batches.answers = 0
+    run = by_api(endpoint)
+    look(run, 1 + batch_work.MOST_MISSING)
+    assert Batch.objects.get().state == BatchState.WAITING
+    look(run)
+    assert (run.status, run.pause_reason) == (RunStatus.PAUSED, PauseReason.BATCH_REJECTED)
+    assert Attempt.objects.filter(job__run=run, status="unknown").count() == 3
 
 
 @pytest.mark.parametrize("state", ["cancelled", "expired"])
@@ -315,7 +346,7 @@ def without_its_file(run: Run, server: ScriptedServer) -> dict[str, Any]:
     look(run)
     (first,) = server.batches.batches
     first |= {"status": "completed", "output_file_id": None}
-    look(run)
+    look(run, 1 + batch_work.MOST_MISSING)
     resume_run(run, acting_user=None)
     return first
 

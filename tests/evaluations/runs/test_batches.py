@@ -388,7 +388,11 @@ def test_a_person_carries_the_files(endpoint: Endpoint, admin: User) -> None:
     assert "Waiting for replies" in shown
     assert "wait for replies to batches" in shown
     assert "No worker is running" not in shown, "people carry the files: no worker is needed"
-    file = client.get(reverse("runs:batch-file", args=[run.pk, batch.pk]))
+    address = reverse("runs:batch-file", args=[run.pk, batch.pk])
+    assert client.head(address)["Content-Disposition"].startswith("attachment")
+    batch.refresh_from_db()
+    assert batch.taken_at is None, "who asks for the headers alone has not taken the file"
+    file = client.get(address)
     requests = [json.loads(line) for line in b"".join(file.streaming_content).splitlines()]
     read = reverse("runs:batch-read", args=[run.pk])
     broken = client.post(read, {"file": BytesIO(b"nothing")}, follow=True)

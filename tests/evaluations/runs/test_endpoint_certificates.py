@@ -21,6 +21,7 @@ from evaluations.llm.scripted import completion_of
 from evaluations.models.vocabulary import PauseReason
 from evaluations.runs.services.endpoint_checks import check_endpoint
 from evaluations.runs.services.endpoints import save_endpoint
+from gradeapp.accounts.provider_calls import provider_session
 from tests.evaluations.run_world import planned, worked
 
 pytestmark = pytest.mark.django_db
@@ -129,6 +130,9 @@ def test_the_ca_of_the_house_can_be_named(
     https: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(https[1]))
+    # What requests looks at decides nothing of single sign-on either.
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/etc/ssl/certs/ca-certificates.crt")
+    assert provider_session(5).post(https[0], json={}).ok
     endpoint = save_endpoint(name="house", base_url=https[0], model="m", acting_user=None)
     check = check_endpoint(endpoint)
     assert check.works, check.sentence

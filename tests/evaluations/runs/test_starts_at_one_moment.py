@@ -9,8 +9,10 @@ import pytest
 from django.db import connection
 
 from evaluations.conditions import Asking
-from evaluations.models import Condition, Endpoint, Run, Study
+from evaluations.judging.services import ensure_judge
+from evaluations.models import Condition, Endpoint, ProviderAccount, Run, Study
 from evaluations.runs.rules.question_choice import QuestionChoice
+from evaluations.runs.services.accounts import save_account
 from evaluations.runs.services.prompt_sets import OWN_SET, stored_prompts
 from evaluations.runs.services.runs import start_run
 from evaluations.runs.services.sampling import sampling_for
@@ -114,3 +116,15 @@ def test_two_runs_that_make_the_same_condition_at_one_moment_share_it(
     second = after(lambda: start(1), lambda: start(2))
     assert second.condition == Condition.objects.get()
     assert Run.objects.count() == 2
+
+
+@pytest.mark.usefixtures("postgresql")
+def test_a_judge_and_an_account_that_are_sent_twice_are_one(endpoint: Endpoint) -> None:
+    def account() -> ProviderAccount:
+        limits = {"requests_per_minute": 60, "tokens_per_minute": None}
+        return save_account(name="shared", max_in_flight=8, acting_user=None, **limits)
+
+    for make in (lambda: ensure_judge(endpoint), account):
+        first: list[object] = []
+        second = after(lambda made=first, one=make: made.append(one()), make)
+        assert [second] == first

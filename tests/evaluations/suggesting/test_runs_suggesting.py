@@ -182,13 +182,14 @@ def test_a_rubric_draft_waits_for_a_person(
     assert keep_suggested(run) == 0
 
 
-def test_a_rubric_for_marks_that_have_changed_is_refused(
-    server: ScriptedServer, endpoint: Endpoint, admin: User
+@pytest.mark.parametrize("marks", [("10",), ("4", "6")], ids=["the marks too", "the text alone"])
+def test_a_rubric_for_a_question_that_has_changed_is_refused(
+    server: ScriptedServer, endpoint: Endpoint, admin: User, marks: tuple[str, ...]
 ) -> None:
     (question,) = items(1, QuestionType.OPEN_ENDED)
     server.endpoint.faults = says({"Q0": POINTS})
     run = start_suggesting(wanted(endpoint, Asks.RUBRIC), acting_user=admin)
-    other = make_question(question.task, marks=("10",)).current
+    other = make_question(question.task, marks=marks).current
     Question.objects.filter(pk=question.pk).update(current=other)
     work(run)
     assert faults(run) == {"Question Q0?": "question_changed"}
