@@ -17,6 +17,7 @@ from evaluations.models import BlindAnswer, Draft, Mark, MarkingRound, Slot
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site
 from tests.browser.test_marking_desk import alias, expect_another, keys, start
+from tests.evaluations.marking.monitoring.test_new_rubric import replaced
 from tests.evaluations.marking_world import small_round
 from tests.factories import PASSWORD
 
@@ -255,6 +256,27 @@ def test_what_cannot_be_sent_is_sent_again_until_it_is(
     site.troubles.clear()  # the browser itself reports the 502
 
 
+def test_what_is_typed_after_a_save_that_could_not_be_sent_is_drafted(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    start(page)
+    page.route("**/draft/", lambda route: route.abort())
+    page.route("**/save/", lambda route: route.abort())
+    give_all(page, "before")
+    expect(page.locator(".saved")).to_contain_text("draft not saved")
+    keys(page, "Enter")
+    expect(page.locator(".saved")).to_have_text("not saved, retrying")
+    page.keyboard.type(" and after")
+    expect(page.locator("#notices")).to_contain_text("you have changed the form since")
+    page.unroute("**/save/")
+    page.unroute("**/draft/")
+    expect(page.locator(".saved")).to_contain_text("draft saved", timeout=60_000)
+    assert Draft.objects.get().content["comment"] == "before and after"
+    assert Mark.objects.count() == 0
+    site.troubles.clear()
+
+
 def test_a_change_is_drafted_and_logging_out_at_once_loses_nothing(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:
@@ -411,3 +433,37 @@ def test_in_a_round_closed_meanwhile_nothing_can_be_saved(
     assert Mark.objects.count() == 0
     assert Draft.objects.get().content["comment"] == "too late"
     site.troubles.clear()  # the browser itself reports the 409
+
+
+def test_a_new_rubric_under_an_open_page_is_said_and_leads_on(
+    site: Site, made: MarkingRound, teacher: User, lead: User
+) -> None:
+    page = site.open(teacher)
+    start(page)
+    give_all(page, "typed before")
+    expect(page.locator(".saved")).to_contain_text("draft saved")
+    replaced(made, BlindAnswer.objects.first().question, lead)  # type: ignore[union-attr]
+    page.keyboard.type(" and after")
+    expect(page.locator("#marks [data-way-on]")).to_contain_text("The rubric has changed")
+    page.get_by_role("button", name="Load the response again").click()
+    expect(page.locator("[data-rubric-changed]")).to_contain_text("Give the points again")
+    expect(page.locator("#comment")).to_have_value("typed before and after")
+    expect(page.locator(".point").nth(1)).to_contain_text("unit")
+    expect(page.locator("#sum")).to_have_text("–")
+    site.troubles.clear()  # the browser itself reports the 409
+
+
+def test_a_response_that_is_somebody_elses_by_now_leads_on(
+    site: Site, made: MarkingRound, teacher: User, other_teacher: User
+) -> None:
+    page = site.open(teacher)
+    now = start(page)
+    held = Slot.objects.filter(answer__alias=now, holder=teacher)
+    held.update(holder=None, lease_until=None, planned=None)
+    Slot.objects.filter(answer__alias=now).delete()
+    give_all(page, "too late")
+    expect(page.locator("#marks [data-way-on]")).to_contain_text("no longer assigned to you")
+    expect(page.locator("#comment")).to_have_value("too late")
+    page.get_by_role("button", name="Next response").click()
+    expect_another(page, now)
+    site.troubles.clear()  # the browser itself reports the 404

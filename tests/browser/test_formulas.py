@@ -145,6 +145,29 @@ def test_a_formula_that_grows_stays_source(
     assert page.locator("#after .katex").count() == 1
 
 
+@pytest.mark.parametrize(
+    ("begin", "end", "levels"),
+    [
+        ("x^{", "}", 150),
+        ("x^{", "}", 600),
+        (r"\frac{1}{1+", "}", 150),
+        (r"\sqrt{", "}", 300),
+        (r"\begin{array}{c}", r"\end{array}", 150),
+        (r"\overline{", "}", 200),
+        (r"\xrightarrow{", "}", 150),
+    ],
+)
+def test_a_formula_that_nests_without_end_stays_source(
+    page: Page, show: Callable[..., list[str]], begin: str, end: str, levels: int
+) -> None:
+    """The layout of such a formula ended the tab, and with it the teacher's queue."""
+    deep = begin * levels + "x" + end * levels
+    show(math(deep, "deep"), math(begin * 20 + "x" + end * 20, "drawn"))
+    assert page.locator("#deep").text_content() == deep
+    expect(page.locator("#deep")).to_have_class("math inline math-source")
+    expect(page.locator("#drawn .katex-html")).to_have_count(1)
+
+
 def test_a_huge_box_is_cut_to_a_bearable_size(page: Page, show: Callable[..., list[str]]) -> None:
     assert show(math(r"\rule{9999em}{9999em}", "it")) == []
     box = page.locator("#it .katex-rule").bounding_box()

@@ -22,7 +22,7 @@ from tests.browser.conftest import Site, in_both_schemes
 from tests.factories import make_question, make_task, make_user
 
 SAMPLE = Path(__file__).parents[2] / "questions" / "sample" / "gradeapp-sample"
-MANY = 50
+MANY = 20
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def start(page: Page, query: str = "") -> str:
     return ready(page)
 
 
-def test_fifty_questions_are_labelled_by_keyboard_alone(
+def test_twenty_questions_are_labelled_by_keyboard_alone(
     site: Site, taxonomy: None, curator: User
 ) -> None:
     import_questions("jsonl", SAMPLE, acting_user=None)

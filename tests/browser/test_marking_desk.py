@@ -113,6 +113,21 @@ def test_every_mark_can_be_given_by_keyboard(site: Site, made: MarkingRound, tea
     expect(page.locator("#said")).to_contain_text("Saved. Next response: R-")
 
 
+def test_a_dot_adds_a_half_to_a_mark_that_was_given_before(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    """The field is selected then, so that a digit replaces the mark."""
+    page = site.open(teacher)
+    start(page)
+    entry = page.locator(".point-entry")
+    keys(page, "ArrowDown", "m", ".")
+    expect(page.locator(".mark-fault")).to_have_text("15.5 is above the full marks, 15.")
+    expect(entry).to_have_value("15")
+    for half, value in (("o", "0"), (".", "0."), (".", "0"), ("，", "0."), ("5", "0.5")):
+        keys(page, half) if half.isascii() else pressed_by_event(page, half)
+        expect(entry).to_have_value(value)
+
+
 def test_a_missing_point_is_shown_and_not_saved(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:

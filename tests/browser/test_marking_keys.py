@@ -98,6 +98,29 @@ def test_enter_saves_from_the_comment_and_shift_makes_a_line(
     assert Mark.objects.get().comment.split() == ["one", "two"]
 
 
+@pytest.mark.parametrize("within", ["#flags input", "#comment"])
+def test_escape_leaves_the_flags_before_the_next_key(
+    site: Site, made: MarkingRound, teacher: User, within: str
+) -> None:
+    page = site.open(teacher)
+    first = start(page)
+    keys(page, "3", "ArrowDown", "2", "ArrowDown", "6", "f", "1")
+    expect(page.locator("#flags input").first).to_be_focused()
+    page.locator(within).first.focus()
+    # Both keys in one turn, as a fast hand sends them to a slow page.
+    page.evaluate(
+        """() => ["Escape", "Enter"].forEach((key) => {
+          const pressed = { key, bubbles: true, cancelable: true };
+          const { activeElement } = document;
+          const goesOn = activeElement.dispatchEvent(new KeyboardEvent("keydown", pressed));
+          if (key === "Enter" && goesOn) activeElement.click();
+        })"""
+    )
+    expect_another(page, first)
+    assert Mark.objects.get().total == Decimal(11)
+    assert len(Mark.objects.get().flags) == 1
+
+
 def test_a_key_that_is_held_down_saves_or_skips_one_response(
     site: Site, transactional_db: None, teacher: User, other_teacher: User
 ) -> None:
@@ -186,3 +209,21 @@ def test_on_a_phone_and_at_200_per_cent_the_marks_are_in_reach(
     keys(page, "Enter")
     expect_another(page, first)
     assert page.evaluate("scrollY") == 0
+
+
+ENTRY_IN_LIST = """() => {
+  const box = (one) => document.querySelector(one).getBoundingClientRect();
+  const [list, entry] = [box(".points"), box("#total")];
+  return entry.height > 0 && entry.top >= list.top - 1 && entry.bottom <= list.bottom + 1;
+}"""
+
+
+def test_at_200_per_cent_the_field_for_the_total_is_seen_whole(
+    site: Site, transactional_db: None, teacher: User, other_teacher: User
+) -> None:
+    small_round([teacher, other_teacher], 2, question=subjective_question(rubric=()))
+    Response.objects.update(text=LONG)
+    page = site.open(teacher, viewport={"width": 640, "height": 400})
+    start(page)
+    assert page.evaluate(ENTRY_IN_LIST)
+    assert page.evaluate("document.getElementById('marks').getBoundingClientRect().top") > 133

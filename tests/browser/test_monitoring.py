@@ -55,6 +55,47 @@ def test_a_lead_watches_pauses_and_sends_back(
     assert Mark.objects.counting().filter(teacher=teacher).count() == 0
 
 
+def test_the_panel_of_limits_stands_in_a_narrow_window(
+    site: Site, made: MarkingRound, lead: User
+) -> None:
+    page = site.open(lead, viewport={"width": 390, "height": 844})
+    page.goto(reverse("monitoring:round", args=[made.public_id]))
+    # Shorter words, as in Chinese, put the buttons farther to the right.
+    page.evaluate("document.querySelector('.page-actions > .button').textContent = 'x'")
+    page.get_by_text("Limits", exact=True).click()
+    panel = page.locator(".menu-panel", has_text="Set limits").bounding_box()
+    assert panel is not None
+    assert panel["x"] >= 0
+    assert panel["x"] + panel["width"] <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+def test_tables_of_a_round_stand_on_the_paper(
+    site: Site, made: MarkingRound, teacher: User, lead: User, language: str
+) -> None:
+    """Each sheet has the whole width, and goes on where the page ends."""
+    paper = {"width": 688, "height": 1000}  # A4 less its margins
+    page = site.open(lead, viewport=paper, locale=language)
+    for name in ("monitoring:round", "rounds:round", "monitoring:tolerance", "monitoring:teacher"):
+        who = [teacher.public_id] if name == "monitoring:teacher" else []
+        page.goto(reverse(name, args=[made.public_id, *who]))
+        page.emulate_media(media="print")
+        beyond = page.evaluate(
+            """[...document.querySelectorAll("section.sheet:has(table)")].map(sheet =>
+                sheet.querySelector("table").getBoundingClientRect().right
+                - sheet.getBoundingClientRect().right)"""
+        )
+        assert beyond, name
+        assert max(beyond) <= 0, name
+        sheets = page.locator("section.sheet").evaluate_all(
+            """found => found.map(sheet =>
+                [sheet.getBoundingClientRect().left, getComputedStyle(sheet).breakInside])"""
+        )
+        assert {where for where, _ in sheets} == {sheets[0][0]}, name
+        assert {rule for _, rule in sheets} == {"auto"}, name
+
+
 def test_the_monitors_have_no_barriers(
     site: Site, axe: Callable[[Page], list[str]], made: MarkingRound, teacher: User, lead: User
 ) -> None:

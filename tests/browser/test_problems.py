@@ -21,6 +21,9 @@ from tests.questions.test_gate_service import same_question
 WHY = "官方公布的答案是 C"
 
 
+HEAD_AND_BODY = ("thead", "tbody")
+
+
 @pytest.fixture
 def conflict(transactional_db: None) -> ItemProblem:
     """Two keys for one question, and an item whose key is not on offer."""
@@ -39,6 +42,10 @@ def test_a_conflict_is_found_by_its_code_read_and_decided(
     rows = page.locator(".problem-table tbody tr")
     expect(rows).to_have_count(4)
     assert axe(page) == []
+    head, first = (page.locator(f".codes {part} th").first.bounding_box() for part in HEAD_AND_BODY)
+    assert head is not None
+    assert first is not None
+    assert head["x"] == first["x"], "the names of the columns stand over them"
     page.locator(".codes").get_by_role(
         "link", name="Same question with different answer keys"
     ).click()

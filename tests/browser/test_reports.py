@@ -10,7 +10,16 @@ from playwright.sync_api import Page, expect
 
 from gradeapp.accounts.models import User
 from tests.browser.conftest import Site, in_both_schemes
-from tests.evaluations.report_world import ALPHA, BETA, JUDGE, judged, run_of, whole_paper, written
+from tests.evaluations.report_world import (
+    ALPHA,
+    BETA,
+    JUDGE,
+    chosen,
+    judged,
+    run_of,
+    whole_paper,
+    written,
+)
 
 AXE = Callable[[Page], list[str]]
 
@@ -40,6 +49,25 @@ def test_the_report(site: Site, axe: AXE, lead: User, paper: None) -> None:
         expect(models.locator(".table-wrap[data-more]")).to_have_count(1 if width == 390 else 0)
         models.locator(".table-wrap").evaluate("wrap => wrap.scrollBy(40, 0)")
         expect(models.locator(".table-wrap[data-more]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+def test_an_open_menu_stands_in_a_narrow_window(site: Site, lead: User, language: str) -> None:
+    for model in ("canary-alpha-with-a-long-name", "canary-beta-with-a-long-name"):
+        chosen(run_of(model), "A", "B")
+    page = site.open(lead, viewport={"width": 390, "height": 844}, locale=language)
+    for address in ("/reports/", "/reports/cuts/?by=task"):
+        page.goto(address)
+        buttons = page.locator("details.menu > summary:visible")
+        assert buttons.count() >= 5, "site, person, models, runs, export"
+        for button in buttons.all():
+            button.click()
+            panel = page.locator("details.menu[open] > .menu-panel").bounding_box()
+            assert panel is not None
+            assert panel["x"] >= 0
+            assert panel["x"] + panel["width"] <= 390
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+            page.keyboard.press("Escape")
 
 
 def test_filters_stay_in_the_address_and_charts_follow(site: Site, lead: User, paper: None) -> None:

@@ -42,6 +42,9 @@ def test_a_key_is_added_used_and_a_wrong_one_is_said(
     page.get_by_role("button", name="Add key").click()
     page.wait_for_url(lambda url: "/add/" not in url)
     assert Authenticator.objects.filter(user=admin, type="webauthn").count() == 1
+    page.goto("/account/second-factor/webauthn/add/")
+    page.get_by_role("button", name="Add key").click()
+    expect(page.get_by_text("This security key is registered already.")).to_be_visible()
     page.context.clear_cookies()
     page.goto("/login/")
     page.fill("input[name=username]", admin.username)
