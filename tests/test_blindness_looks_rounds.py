@@ -27,7 +27,7 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.factories import make_response
-from tests.test_blindness_oracles import QWEN
+from tests.test_blindness_oracles import GPT, QWEN
 from tests.test_blindness_roles import also
 
 pytestmark = pytest.mark.django_db
@@ -187,3 +187,32 @@ def test_marks_that_were_returned_have_been_seen(
         assert logged_in(lead).post(back, form).status_code == 302
     assert not round_at(page).answers.filter(slots__marked=True).exists()
     assert not may_mark(lead, chosen, [reader, other_teacher])
+
+
+def test_who_knows_the_runs_of_two_rounds_marks_in_one_of_them(
+    reader: User, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """A text that stands in both is of the model that both have; every other one of the other.
+
+    One is a practice round, or both are not; who planned them or saw their plans is refused, by the
+    plan, the start and the addition, and who knows one of them is not.
+    """
+    question = subjective_question()
+    gpt, qwen, glm = (responses_to(question, 1, model)[0] for model in (GPT, QWEN, "canary-glm"))
+    fourth = responses_to(question, 1, "canary-yi")[0]
+    people = [reader, teacher]
+    first = planned(reader, [gpt, qwen], people)
+    both = planned(reader, [gpt, glm], people, practice=True)
+    same = planned(reader, [gpt, qwen], people, practice=True)
+    more = planned(reader, [gpt, qwen, glm, fourth], people)
+    trial = planned(reader, [gpt, qwen], people, practice=True)
+    seen, unseen = (planned(lead, [qwen, glm], [teacher, other_teacher]) for _ in range(2))
+    assert logged_in(reader).get(seen).status_code == 200
+    by_lead = logged_in(lead)
+    for page, said in ((first, 302), (both, 400), (same, 302), (more, 302), (trial, 302)):
+        assert by_lead.post(f"{page}start/").status_code == said, page
+    for page, said in ((seen, 400), (unseen, 302)):
+        answer = by_lead.post(f"{page}teachers/", {"teachers": [reader.pk]})
+        assert answer.status_code == said, answer.text
+    status, _made = sent(lead, [qwen, glm], people, practice=True)
+    assert status == 201, "a lead's plan that the teacher has not seen"

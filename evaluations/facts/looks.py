@@ -217,7 +217,7 @@ def refuse_who_marks(responses: Collection[int], people: Collection[int]) -> Non
     That is as a teacher of a round that is not closed, practice apart: the rule of
     ``refuse_who_knows`` where the round was there first.
     """
-    _hold(people)
+    hold(people)
     teachers = RoundTeacher.objects.filter(teacher__in=people, left_at=None, round__practice=False)
     teachers = teachers.filter(round__status__in=NOT_CLOSED).select_related("teacher")
     for one in teachers.order_by("pk"):
@@ -231,7 +231,7 @@ def refuse_who_marks(responses: Collection[int], people: Collection[int]) -> Non
             raise BadInput(words % {"name": one.teacher}, code="marks")
 
 
-def _hold(people: Collection[int]) -> None:
+def hold(people: Collection[int]) -> None:
     """Let whoever gives one of *people* something to mark or to see meanwhile wait, until the end.
 
     Called after what is given is stored and before what speaks against it is read, so that of two
@@ -243,7 +243,7 @@ def _hold(people: Collection[int]) -> None:
 
 def _refuse(looks: Iterable[QuerySet[Look]], people: Collection[int], words: str) -> None:
     """Raise BadInput, in *words*, if one of *people* has one of *looks*."""
-    _hold(people)
+    hold(people)
     found = (some.filter(person__in=people).select_related("person").first() for some in looks)
     if not (look := next(filter(None, found), None)):
         return

@@ -13,7 +13,8 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from evaluations.facts.looks import PLAN, record_views, refuse_who_knows
+from evaluations.facts.looks import PLAN, record_views
+from evaluations.facts.several_plans import refuse_teachers
 from evaluations.marking.rounds.rules.aliases import draw_numbers, highest_alias
 from evaluations.marking.rounds.selectors.round_choice import (
     Contents,
@@ -112,7 +113,7 @@ def plan_round(
     seed is drawn if there is none. Raises BadInput with one sentence where the round could not
     work, or, except in a practice round, where *acting_user* would mark responses whose
     model their runs tell, or one of *teachers* responses that they pasted
-    themselves or saw the model or marks of.
+    themselves or saw the model or marks of; and for who ``refuse_who_can_tell``.
     """
     marks_too = acting_user in teachers
     if marks_too and settings.hidden_seed is None:
@@ -144,8 +145,7 @@ def plan_round(
             first = MarkingNotes(round=made, number=1, text=made.marking_notes, author=acting_user)
             first.save()
         _freeze(made, contents, len(teachers))
-        if not made.practice:
-            refuse_who_knows(made, [teacher.pk for teacher in teachers])
+        refuse_teachers(made, [teacher.pk for teacher in teachers])
         detail = {
             "choice": asdict(responses),
             "responses": len(contents.answers),

@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from evaluations.facts.answer_facts import record_finals
-from evaluations.facts.looks import refuse_who_knows, refuse_who_looked
+from evaluations.facts.looks import refuse_who_looked
+from evaluations.facts.several_plans import refuse_teachers, refuse_who_can_tell
 from evaluations.marking.desk.services.passing import keep_what_waits
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
 from evaluations.marking.rounds.selectors.seed_answers import seeds_without_final
@@ -60,19 +61,18 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
     First and second marks are spread evenly over the pool, with the seed answers
     and intra-rater checks among them. A seed answer without a reference mark is marked
     like the others. Raises Conflict when the round was started before, and BadInput if one of its
-    teachers saw models or marks of its responses.
+    teachers saw models or marks of its responses, or can tell models by the plans they know.
     """
     with transaction.atomic():
         _change(marking_round, (RoundStatus.PLANNED,), RoundStatus.OPEN)
+        pool = User.objects.filter(pools__in=marking_round.pool.filter(left_at=None))
         if not marking_round.practice:
-            pool = User.objects.filter(pools__in=marking_round.pool.filter(left_at=None))
             check_other_roles(pool)
         without = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer=None)
         ordinary = without.update(role=AnswerRole.ANSWER)
         slots = create_slots(marking_round)
-        if not marking_round.practice:
-            # At the end: until then pages of marks are still open to them.
-            refuse_who_knows(marking_round, [teacher.pk for teacher in pool])
+        # At the end: until then pages of marks are still open to them.
+        refuse_teachers(marking_round, [teacher.pk for teacher in pool])
         detail = {
             "responses": marking_round.answers.filter(role=AnswerRole.ANSWER).count(),
             "teachers": marking_round.pool.count(),
@@ -213,6 +213,7 @@ def _refuse_who_planned_or_looked(marking_round: MarkingRound, teachers: Sequenc
             code="planned",
         )
     refuse_who_looked(marking_round, teachers)
+    refuse_who_can_tell(marking_round, [teacher.pk for teacher in teachers])
 
 
 def _change(marking_round: MarkingRound, before: Sequence[str], after: RoundStatus) -> str:

@@ -382,7 +382,7 @@ def test_a_large_round_needs_no_more_queries(
     question = subjective_question()
     closed_round(question, [teacher, other_teacher], 4)
     responses = responses_to(question, 40)
-    with django_assert_max_num_queries(51):
+    with django_assert_max_num_queries(55):
         made = planned(responses, [teacher, other_teacher], seeds=SeedWish(taken=4, premarked=2))
         start_round(made, acting_user=None)
 
