@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -126,14 +126,15 @@ class ReturnForm(forms.Form):
 
     def clean_until(self) -> datetime | None:
         """The time of the preview; None without one."""
-        given = self.cleaned_data["until"]
+        if not (given := self.cleaned_data["until"]):
+            return None
         try:
-            at = datetime.fromisoformat(given) if given else None
-        except ValueError:
-            at = None
-        if given and (at is None or at.tzinfo is None):
-            raise BadInput(gettext("Preview the marks again."))
-        return at
+            at = datetime.fromisoformat(given)
+            if at.tzinfo is not None:
+                return at.astimezone(UTC)
+        except (ValueError, OverflowError):  # no time, or none that UTC has
+            pass
+        raise BadInput(gettext("Preview the marks again."))
 
     def clean_shown(self) -> frozenset[int] | None:
         """The keys of the slots that the preview showed; None without one."""

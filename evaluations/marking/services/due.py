@@ -8,7 +8,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Abs, Round
 
 from evaluations.models import BlindAnswer, Mark, RoundTeacher, Slot
-from evaluations.models.vocabulary import AnswerRole, SlotKind
+from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 
 PLANNED = (SlotKind.FIRST.value, SlotKind.SECOND.value)
@@ -20,7 +20,8 @@ def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
     Those that wait for a third mark or for the lead are left out, but not where a teacher who had
     the third one at hand gave it back, and a mark before it was given again meanwhile: the third
     mark may no longer be needed. Nor where teachers have passed it: perhaps the lead has to decide.
-    Nor where the lead was asked as nobody was left for a planned mark, and marks agree now.
+    Nor where the lead was asked as nobody was left for a planned mark, and marks agree now, or
+    where the round was closed while one mark more than planned was awaited.
     """
     slots = Slot.objects.filter(answer=OuterRef("pk"))
     waiting = Q(kind__in=PLANNED) | Q(void_version=0, planned=None)
@@ -28,6 +29,7 @@ def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
     again = Slot.objects.filter(answer=OuterRef("answer"), kind__in=PLANNED, void_version__gt=0)
     unneeded = Q(put_back, Exists(again), kind=SlotKind.THIRD) | lost(now)
     unneeded |= Q(Exists(_agreeing().filter(pk=OuterRef("answer"))), kind=SlotKind.ARBITRATION)
+    unneeded |= one_more() & Q(answer__round__status=RoundStatus.CLOSED)
     return BlindAnswer.objects.filter(
         Exists(slots.filter(marked=True)),
         ~Exists(slots.filter(waiting, ~unneeded, marked=False)),
@@ -35,6 +37,13 @@ def due_answers(now: datetime) -> QuerySet[BlindAnswer]:
         role=AnswerRole.ANSWER,
         final=None,
     ).order_by("pk")
+
+
+def one_more() -> Q:
+    """Slots of the first mark that a response needs only as judges were far off."""
+    single = Q(answer__round__scheme=Scheme.SINGLE)
+    after = (single & Q(kind=SlotKind.SECOND)) | (~single & Q(kind=SlotKind.THIRD))
+    return Q(answer__one_more_for__isnull=False) & after
 
 
 def _agreeing() -> QuerySet[BlindAnswer]:

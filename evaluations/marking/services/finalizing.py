@@ -96,7 +96,8 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
     or an arbitration that marks given again no longer need is withdrawn, unless a
     teacher has the third one at hand: then their mark is awaited, so that nothing
     disappears under their hands. Where all judges are far from what the marks come to and the
-    round asks for that, one more teacher is asked first; no judge's mark enters a final one.
+    round asks for that, one more teacher is asked first, and awaited until the round is closed; no
+    judge's mark enters a final one.
     """
     if answer.final_id is not None:
         return Step()
@@ -117,14 +118,16 @@ def finalize(answer: BlindAnswer, *, now: datetime) -> Step:
         points=_compared(answer, decided),
         point_tolerance=answer.round.point_tolerance,
     )
-    step = follow(one_more=answer.one_more_for_id is not None)
+    closed = answer.round.status == RoundStatus.CLOSED
+    given = len(decided) > scheme.planned_marks
+    step = follow(one_more=answer.one_more_for_id is not None and (given or not closed))
     if isinstance(step, Finalized) and ask_one_more(answer, step, slots):
         step = follow(one_more=True)
     match step:
         case Finalized() as finalized:
             planned = TEACHERS[: scheme.planned_marks]
             waiting = [one for one in slots if one.kind not in planned and not one.marked]
-            if lead is None and any(_further_at_hand(slot, now) for slot in waiting):
+            if lead is None and not closed and any(_further_at_hand(one, now) for one in waiting):
                 return Step()
             _withdraw(waiting)
             return Step(final=_write_final(answer, finalized, marks))

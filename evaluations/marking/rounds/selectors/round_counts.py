@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Val
 from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
 
+from evaluations.marking.services.due import one_more
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
 from questions.models import Question
@@ -50,6 +51,16 @@ def still_revisable(marking_round: MarkingRound, now: datetime) -> int:
     waiting = answers_of_round(marking_round).filter(Exists(revisable), final=None)
     planned = (SlotKind.FIRST, SlotKind.SECOND)
     return waiting.filter(~Exists(lacking.filter(kind__in=planned))).count()
+
+
+def awaiting_one_more(marking_round: MarkingRound, now: datetime) -> int:
+    """Return how many responses wait only for one more mark, which they do without at the end."""
+    if marking_round.judge_check_share is None:
+        return 0
+    slots = Slot.objects.filter(answer=OuterRef("pk"))
+    lacking, revisable = slots.filter(marked=False), slots.filter(revisable_until__gt=now)
+    waiting = answers_of_round(marking_round).filter(Exists(lacking.filter(one_more())), final=None)
+    return waiting.filter(~Exists(lacking.filter(~one_more())), ~Exists(revisable)).count()
 
 
 def outdated_questions(marking_round: MarkingRound) -> int:

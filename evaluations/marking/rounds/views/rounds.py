@@ -23,6 +23,7 @@ from evaluations.marking.rounds.selectors import rounds
 from evaluations.marking.rounds.selectors.kept_drafts import kept_drafts
 from evaluations.marking.rounds.selectors.round_counts import (
     AnswerPages,
+    awaiting_one_more,
     outdated_questions,
     slot_groups,
     still_revisable,
@@ -76,7 +77,7 @@ def show_round(
     state = request.GET.get("state", "")
     counts = rounds.state_counts(marking_round)
     slots = slot_groups(marking_round)
-    answers, number = rounds.answers_by_state(marking_round), sum(counts.values())
+    answers, number = rounds.answers_by_state(marking_round), (total := sum(counts.values()))
     if state:
         answers, number = rounds.answers_in(marking_round, state), counts.get(state, 0)
     page = AnswerPages(answers, PAGE, number).get_page(request.GET.get("page"))
@@ -86,8 +87,9 @@ def show_round(
         "progress": rounds.round_progress(marking_round, counts, slots),
         "tabs": _tabs(counts),
         "lost_seeds": (lost_seeds := seeds_without_final(marking_round).count()),
+        "one_more": (one_more := awaiting_one_more(marking_round, timezone.now())),
         "without_final": (
-            open_ones := sum(counts.values()) - counts[rounds.AnswerState.FINAL] + lost_seeds
+            open_ones := total - counts[rounds.AnswerState.FINAL] + lost_seeds - one_more
         ),
         "still_revisable": still_revisable(marking_round, timezone.now()) if open_ones else 0,
         "state": state,

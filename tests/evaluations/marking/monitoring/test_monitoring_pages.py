@@ -367,8 +367,9 @@ def test_no_more_is_returned_than_was_shown(made: MarkingRound, teacher: User, l
     assert "1 of the marks shown was not returned" in done.text
     marked = Slot.objects.filter(answer__round=made, holder=teacher, marked=True)
     assert {slot.answer for slot in marked} == {later_one, answers_of(made)[3]}
-    refused = client.post(where, dict(fields) | {"until": "soon"})
-    assert (refused.status_code, "Preview the marks again" in refused.text) == (400, True)
+    for none in ("soon", "2026-01-01T00:00:00", "0001-01-01T00:00:00+23:59"):
+        refused = client.post(where, dict(fields) | {"until": none})
+        assert (refused.status_code, "Preview the marks again" in refused.text) == (400, True)
 
 
 def test_decisions_and_earlier_versions_are_not_counted_as_returned(

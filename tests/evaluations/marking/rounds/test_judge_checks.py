@@ -196,6 +196,38 @@ def test_nobody_is_asked_when_the_round_is_closed(
     assert (answer.final is not None, answer.one_more_for) == (True, None)
 
 
+@pytest.mark.parametrize("at_hand", [False, True])
+@pytest.mark.parametrize(("scheme", "rule"), [("1", "single mark"), ("mean", "mean of two")])
+def test_closing_does_without_the_mark_that_nobody_gave(
+    teacher: User,
+    other_teacher: User,
+    third_teacher: User,
+    lead: User,
+    scheme: str,
+    rule: str,
+    at_hand: bool,
+) -> None:
+    """Else the responses that judges are near to would have final marks, and others none."""
+    people = [teacher, other_teacher, third_teacher]
+    made = small_round(people, 1, scheme=Scheme(scheme), judge_check_share=SHARE)
+    (answer,) = answers_of(made)
+    judges(answer, "0")
+    for one in planned_pair(answer) if scheme == "mean" else [first_of(answer)]:
+        give(answer, one, ("3", "3", "6"))
+    answer.refresh_from_db()
+    assert (answer.final, answer.one_more_for is None) == (None, False)
+    if at_hand:
+        held = answer.slots.filter(marked=True).values_list("holder", flat=True)
+        claimed(next(one for one in people if one.pk not in held), made)
+    page = logged_in(lead).get(f"/rounds/{made.public_id}/", headers={"Accept-Language": "en"}).text
+    assert "1 more waits only for one more mark" in page
+    assert "0 responses have no final mark" in page
+    close_round(made, acting_user=lead, now=timezone.now())
+    answer.refresh_from_db()
+    assert answer.final is not None
+    assert (answer.final.value, answer.final.rule) == (Decimal(12), rule)
+
+
 def test_one_more_mark_that_is_returned_counts_when_it_is_given_again(
     teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
