@@ -86,6 +86,15 @@ class ReadOnly(OwnFilters):
             self._note(request, [shown.pk])
         return page
 
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show who changed one row, whose title tells as much as its page."""
+        page = super().history_view(request, object_id, extra_context)
+        if shown := getattr(page, "context_data", {}).get("object"):
+            self._note(request, [shown.pk])
+        return page
+
     def _note(self, request: HttpRequest, rows: list[int]) -> None:
         if self.response:
             found = self.model._default_manager.filter(pk__in=rows).order_by()

@@ -26,10 +26,13 @@ from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.models import (
     Attempt,
+    BlindAnswer,
+    FinalMark,
     Job,
     Judge,
     Judgement,
     Look,
+    Mark,
     MarkingRound,
     Response,
     Run,
@@ -226,7 +229,16 @@ def test_who_reads_rows_of_the_operators_site_marks_none_of_them(
     rows += [f"/admin/evaluations/attempt/{call.pk}/change/" for call in calls]
     rows += [f"/admin/evaluations/{table}/" for table in ("job", "attempt")]
     free = []
-    for page in (*rows, f"/admin/evaluations/response/{response.pk}/change/"):
+    rows += [f"/admin/evaluations/response/{response.pk}/change/"]
+    newest = ((Mark, "mark"), (FinalMark, "finalmark"), (Judgement, "judgement"))
+    for table, name in (
+        *newest,
+        (Response, "response"),
+        (Job, "job"),
+        (BlindAnswer, "blindanswer"),
+    ):
+        rows.append(f"/admin/evaluations/{name}/{table.objects.latest('pk').pk}/history/")
+    for page in rows:
         before = transaction.savepoint()
         assert client.get(page).status_code == 200, page
         free += [] if planned([response], [third_teacher, other_teacher], lead) else [page]

@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
+from evaluations.facts.looks import PLAN
 from evaluations.marking.rounds.services.rounds import close_round
-from evaluations.models import MarkingRound, Response
+from evaluations.models import Look, MarkingRound, Response
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Capability as C
 from gradeapp.accounts.roles import Role
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import (
@@ -27,6 +30,7 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.factories import make_response
+from tests.test_authorization import NOBODY, ROUTES, TABLE
 from tests.test_blindness_oracles import GPT, QWEN
 from tests.test_blindness_roles import also
 
@@ -216,3 +220,35 @@ def test_who_knows_the_runs_of_two_rounds_marks_in_one_of_them(
         assert answer.status_code == said, answer.text
     status, _made = sent(lead, [qwen, glm], people, practice=True)
     assert status == 201, "a lead's plan that the teacher has not seen"
+
+
+def test_whatever_a_lead_asks_of_a_round_is_a_look(
+    teacher: User, other_teacher: User, reader: User, lead: User
+) -> None:
+    """Also by a POST, and where it is refused or finds nothing: that tells of a response too.
+
+    What changes the round is answered by a message on the next page, whichever that is.
+    """
+    question, pair = subjective_question(), [teacher, other_teacher]
+    chosen = [*responses_to(question, 1), *responses_to(question, 1, QWEN)]
+    made = round_at(started(lead, chosen, pair))
+    marked(made, pair)
+    known = {
+        "round_id": made.public_id,
+        "answer_id": answers_of(made)[0].public_id,
+        "teacher_id": teacher.public_id,
+    }
+    client, free = logged_in(reader), set()
+    for name, arguments in ROUTES.items():
+        row = TABLE.get(name)
+        if "round_id" not in arguments or row in (C.MARK, NOBODY):
+            continue
+        address = reverse(name, kwargs={key: known.get(key, arguments[key]) for key in arguments})
+        for method in ("GET", "POST"):
+            before = transaction.savepoint()
+            status = client.generic(method, address).status_code
+            looks = Look.objects.filter(person=reader, round=made).exclude(page=PLAN)
+            free |= set() if status == 405 or looks.exists() else {name}
+            transaction.savepoint_rollback(before)
+    notes = {"rounds:marking-notes", "api-round-marking-notes"}
+    assert free == notes, "which every teacher reads at the desk"

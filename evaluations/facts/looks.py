@@ -81,6 +81,14 @@ def note_round_taken(marking_round: MarkingRound, *, acting_user: User) -> None:
     _keep_rounds([marking_round.pk], acting_user, "export")
 
 
+def note_round_changed(marking_round: MarkingRound, *, acting_user: User) -> None:
+    """Keep that somebody changes a round: what is answered tells of its marks, also a refusal.
+
+    The caller records the change.
+    """
+    _keep_rounds([marking_round.pk], acting_user, "change")
+
+
 def record_views(responses: Collection[int], *, acting_user: User, page: str) -> None:
     """Write down that somebody saw the models or the marks of *responses* outside of a round.
 

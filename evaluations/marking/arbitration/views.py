@@ -36,7 +36,7 @@ from evaluations.marking.arbitration.services import (
 )
 from evaluations.marking.desk.services.mark_rows import GivenMark, check_given
 from evaluations.marking.desk.services.same_rubric import RUBRIC_CHANGED, rubric_code
-from evaluations.marking.rounds.views.rounds import visible_round
+from evaluations.marking.rounds.views.rounds import round_to_change, visible_round
 from evaluations.models import BlindAnswer, MarkingRound
 from evaluations.models.vocabulary import ArbitrationReason
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -71,27 +71,31 @@ def queue(request: MemberRequest, round_id: UUID) -> HttpResponse:
 @requires(Capability.LEAD_ROUNDS)
 def response_page(request: MemberRequest, round_id: UUID, answer_id: UUID) -> HttpResponse:
     """All marks of one response; a POST finalizes it, or corrects what it was finalized with."""
-    marking_round = visible_round(request.user, round_id)
-    answer = _answer(marking_round, answer_id)
     if request.method == "POST":
-        return _finalize(request, marking_round, answer)
-    return _show(request, marking_round, answer)
+        marking_round = round_to_change(request.user, round_id)
+        return _finalize(request, marking_round, _answer(request, marking_round, answer_id))
+    marking_round = visible_round(request.user, round_id)
+    return _show(request, marking_round, _answer(request, marking_round, answer_id))
 
 
 @require_POST
 @requires(Capability.LEAD_ROUNDS)
 def claim(request: MemberRequest, round_id: UUID, answer_id: UUID) -> HttpResponse:
     """Keep the response from other leads for a while; the page asks for it by itself."""
-    answer = _answer(visible_round(request.user, round_id), answer_id)
+    marking_round = round_to_change(request.user, round_id)
+    answer = _answer(request, marking_round, answer_id)
+    record_view(marking_round, acting_user=request.user, page=answer.alias)
     until = claim_case(answer, request.user, now=timezone.now())
     if not request.htmx:
         return redirect("rounds:response", round_id, answer_id)
     return render(request, f"{FOLDER}/_claim.html", {"until": until})
 
 
-def _answer(marking_round: MarkingRound, answer_id: UUID) -> BlindAnswer:
+def _answer(request: MemberRequest, marking_round: MarkingRound, answer_id: UUID) -> BlindAnswer:
+    """The response; that there is none with this key tells of it too, and counts as a look."""
     answer = answer_called(marking_round, answer_id)
     if answer is None:
+        record_view(marking_round, acting_user=request.user, page="arbitration")
         raise NotFound(_("There is no such response in this round."))
     return answer
 
@@ -120,7 +124,9 @@ def _finalize(
     except (BadInput, Conflict, NotFound) as refusal:
         if request.htmx and not isinstance(refusal, Conflict):
             raise  # the page stays
-        return _show(request, marking_round, _answer(marking_round, answer.public_id), refusal)
+        return _show(
+            request, marking_round, _answer(request, marking_round, answer.public_id), refusal
+        )
     if number is not None:
         messages.success(
             request, _("The final mark of %(alias)s was corrected.") % {"alias": answer.alias}
@@ -152,7 +158,9 @@ def _mark_first(
     except (BadInput, Conflict, NotFound) as refusal:
         if request.htmx and not isinstance(refusal, Conflict):
             raise  # the page stays
-        return _show(request, marking_round, _answer(marking_round, answer.public_id), refusal)
+        return _show(
+            request, marking_round, _answer(request, marking_round, answer.public_id), refusal
+        )
     return _show_case(request, marking_round, answer.public_id)
 
 

@@ -35,7 +35,7 @@ from evaluations.marking.monitoring.services.monitoring import (
 )
 from evaluations.marking.rounds.selectors import rounds
 from evaluations.marking.rounds.services.rounds import round_is_closed
-from evaluations.marking.rounds.views.rounds import visible_round
+from evaluations.marking.rounds.views.rounds import round_to_change, visible_round
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import LIVE, RoundStatus
 from evaluations.statistics.columns import report_table
@@ -222,7 +222,7 @@ def _teacher_charts(
 @requires(Capability.LEAD_ROUNDS)
 def pause(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
     """Give a teacher nothing more until the lead says so."""
-    marking_round = visible_round(request.user, round_id)
+    marking_round = round_to_change(request.user, round_id)
     teacher = teacher_called(teacher_id)
     form = PauseForm(request.POST)
     if not form.is_valid():
@@ -241,7 +241,7 @@ def pause(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpRespo
 @requires(Capability.LEAD_ROUNDS)
 def resume(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
     """Let a paused teacher go on."""
-    marking_round = visible_round(request.user, round_id)
+    marking_round = round_to_change(request.user, round_id)
     teacher = teacher_called(teacher_id)
     resume_teacher(marking_round, teacher, acting_user=request.user)
     messages.success(request, _("%(name)s can mark again.") % {"name": teacher})
@@ -252,7 +252,7 @@ def resume(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResp
 @requires(Capability.LEAD_ROUNDS)
 def remove(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
     """Take a teacher out of the round for good."""
-    marking_round = visible_round(request.user, round_id)
+    marking_round = round_to_change(request.user, round_id)
     teacher = teacher_called(teacher_id)
     take_out(marking_round, teacher, acting_user=request.user, now=timezone.now())
     messages.success(request, _("%(name)s was taken out of the round.") % {"name": teacher})
@@ -263,7 +263,7 @@ def remove(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResp
 @requires(Capability.LEAD_ROUNDS)
 def limits(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Set what the lead is warned beyond."""
-    marking_round = visible_round(request.user, round_id)
+    marking_round = round_to_change(request.user, round_id)
     form = LimitsForm({}, request.POST)
     if not form.is_valid():
         return _show_round(request, marking_round, request.POST)

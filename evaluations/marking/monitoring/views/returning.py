@@ -31,7 +31,7 @@ from evaluations.marking.monitoring.views.monitoring import (
     teacher_called,
     watched_teacher,
 )
-from evaluations.marking.rounds.views.rounds import visible_round
+from evaluations.marking.rounds.views.rounds import round_to_change, visible_round
 from evaluations.marking.services.reopening import Withdrawn
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
@@ -46,8 +46,8 @@ from questions.models import Question
 @requires(Capability.LEAD_ROUNDS)
 def return_page(request: MemberRequest, round_id: UUID, teacher_id: UUID) -> HttpResponse:
     """Choose which marks and who gets them, see what is withdrawn, then do it by a POST."""
-    marking_round = visible_round(request.user, round_id)
-    teacher = teacher_called(teacher_id)
+    found = round_to_change if request.method == "POST" else visible_round
+    marking_round, teacher = found(request.user, round_id), teacher_called(teacher_id)
     if request.method == "POST":
         form = ReturnForm(request.POST)
         if not form.is_valid():
@@ -139,9 +139,9 @@ def _gone_sentence(number: int) -> str:
 @requires(Capability.LEAD_ROUNDS)
 def rubrics(request: MemberRequest, round_id: UUID) -> HttpResponse:
     """Questions with a newer rubric than the round froze; a POST has responses marked again."""
-    marking_round = visible_round(request.user, round_id)
     if request.method == "POST":
-        return _use_new_rubric(request, marking_round)
+        return _use_new_rubric(request, round_to_change(request.user, round_id))
+    marking_round = visible_round(request.user, round_id)
     record_view(marking_round, acting_user=request.user, page="rubrics")
     scopes = scopes_of(marking_round)
     context = {

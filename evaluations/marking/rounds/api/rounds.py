@@ -29,7 +29,7 @@ from evaluations.marking.rounds.selectors.rounds import round_list, teacher_load
 from evaluations.marking.rounds.services import rounds as services
 from evaluations.marking.rounds.services.marking_notes import write_marking_notes
 from evaluations.marking.rounds.services.round_planning import plan_round_once
-from evaluations.marking.rounds.views.rounds import visible_round
+from evaluations.marking.rounds.views.rounds import round_to_change, visible_round
 from evaluations.marking.services.finalizing import finalize_all_due
 from evaluations.models import MarkingRound
 from evaluations.models.vocabulary import RoundStatus
@@ -112,7 +112,7 @@ class RoundStepAPI(APIView):
     @extend_schema(request=None, responses=RoundSerializer)
     def post(self, request: Request, round_id: UUID) -> Answer:
         """Take the step, or say in a sentence why not."""
-        marking_round = visible_round(lead_of(request), round_id)
+        marking_round = round_to_change(lead_of(request), round_id)
         type(self).step(marking_round, acting_user=lead_of(request))
         return round_answer(marking_round, lead_of(request))
 
@@ -141,7 +141,7 @@ class RoundCloseAPI(APIView):
     @extend_schema(request=None, responses=RoundSerializer)
     def post(self, request: Request, round_id: UUID) -> Answer:
         """Nothing more is given out or counted; marks and drafts stay."""
-        marking_round = visible_round(lead_of(request), round_id)
+        marking_round = round_to_change(lead_of(request), round_id)
         services.close_round(marking_round, acting_user=lead_of(request), now=timezone.now())
         return round_answer(marking_round, lead_of(request))
 
@@ -154,7 +154,7 @@ class RoundDeadlineAPI(APIView):
     @extend_schema(request=DeadlineSerializer, responses=RoundSerializer)
     def post(self, request: Request, round_id: UUID) -> Answer:
         """A deadline that passes warns and closes nothing."""
-        marking_round = visible_round(lead_of(request), round_id)
+        marking_round = round_to_change(lead_of(request), round_id)
         form = DeadlineSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         services.set_deadline(
@@ -174,7 +174,7 @@ class RoundTeachersAPI(APIView):
     @extend_schema(request=MoreTeachersSerializer, responses=RoundSerializer)
     def post(self, request: Request, round_id: UUID) -> Answer:
         """They share what nobody holds yet."""
-        marking_round = visible_round(lead_of(request), round_id)
+        marking_round = round_to_change(lead_of(request), round_id)
         form = MoreTeachersSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         people = form.validated_data["teachers"]

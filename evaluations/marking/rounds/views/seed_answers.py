@@ -54,7 +54,8 @@ def seed(request: MemberRequest, round_id: UUID, answer_id: UUID) -> HttpRespons
     """One seed answer, to be given its reference mark; then the next one that has none."""
     marking_round = _round(request, round_id)
     answer = seed_called(marking_round, answer_id)
-    if answer is None:
+    if answer is None:  # that it is none tells of it too
+        record_view(marking_round, acting_user=request.user, page="seeds")
         raise NotFound(_("There is no such seed answer."))
     record_view(marking_round, acting_user=request.user, page=answer.alias)
     form, context = ReferenceForm(seed_case(answer), request.POST or None), dict[str, Any]()
