@@ -47,11 +47,15 @@ def own_role(person: User, answer: BlindAnswer) -> OwnRole:
 def with_another_own_mark(slots: Iterable[Slot], person: User) -> int:
     """Return how many of *slots* are on a response of which *person* gave or entered another mark.
 
-    That is a mark in another slot, or in this one before somebody else marked again.
+    That is a mark in another slot, or in this one before somebody else marked again. A mark that
+    they entered for its teacher is one as soon as somebody else has marked the response: they would
+    enter it again until it fits.
     """
     own = own_slots(person, OuterRef("answer"), OuterRef("answer__response"))
     given = Mark.objects.filter(Q(teacher=person) | Q(entered_by=person), slot=OuterRef("pk"))
     earlier = given.exclude(teacher=OuterRef("holder"))
+    marked = Slot.objects.filter(answer=OuterRef("answer"), marked=True).exclude(pk=OuterRef("pk"))
     other = Q(Exists(own.exclude(pk=OuterRef("pk")))) | Q(Exists(earlier))
+    other |= Q(entered_by=person) & Q(Exists(marked))
     keys = sorted(slot.pk for slot in slots)
     return sum(Slot.objects.filter(other, pk__in=some).count() for some in batches(keys))

@@ -103,7 +103,8 @@ def simulate(responses: Iterable[MarkedTwice], scheme: Scheme, setting: Setting)
     ``2+1+1``. Within the tolerance the mean of two counts; beyond it the third
     mark that was given, then the lead's. Where those were never asked for, the
     final mark is not known, and the response takes no part in what moves. A final
-    mark that the lead corrected uncalled stays under every tolerance. Exact.
+    mark that the lead corrected uncalled stays under every tolerance, and so does a decision
+    beside marks that would not call the lead any more. Exact.
     """
     tried = Scheme.TWO_AND_LEAD if scheme is Scheme.TWO_AND_LEAD else Scheme.THREE_AND_LEAD
     pairs = beyond = answered = undecided = known = moved = 0
@@ -153,8 +154,14 @@ def _goes_to_lead(one: MarkedTwice, scheme: Scheme, limit: Decimal) -> bool:
 
 def _final(one: MarkedTwice, scheme: Scheme, limit: Decimal) -> Decimal | None:
     """The final mark under *limit*; None where somebody would have to mark first."""
-    if one.corrected:
+    stays = one.lead is not None and one.final == one.lead
+    if one.corrected or (stays and _by_marks(one, scheme, one.tolerance) != one.lead):
         return one.lead
+    return _by_marks(one, scheme, limit)
+
+
+def _by_marks(one: MarkedTwice, scheme: Scheme, limit: Decimal) -> Decimal | None:
+    """What the marks lead to under *limit*, whatever was decided beside others."""
     marks = [one.first, one.second]
     one_more = one.one_more and one.third is not None
     if one.third is not None and (one_more or scheme is Scheme.THREE_AND_LEAD):

@@ -99,5 +99,7 @@ def test_who_entered_a_mark_returns_it_and_no_other(
     give(answer, other_teacher, ["3", "3", "6"])
     with pytest.raises(NotAllowed, match="another mark"):
         returned(answer, other_teacher, lead)
+    with pytest.raises(NotAllowed, match="another mark"):  # they would enter what the partner gave
+        returned(answer, teacher, lead)
     assert returned(answer, other_teacher, admin) == 1
     assert returned(answer, teacher, lead) == 1, "a slip of their own typing"

@@ -53,6 +53,17 @@ def test_the_rounds_own_tolerance_moves_nothing() -> None:
     assert (found.known, found.moved, found.change, found.full) == (4, 0, 0, 40)
 
 
+def test_a_decision_beside_marks_that_agree_by_now_stays_under_every_tolerance() -> None:
+    """A returned mark was given again, or both were under a new rubric."""
+    kept = [
+        pair(1, "10", "10", lead="6", final="6"),
+        pair(2, "2", "5", third="4", lead="9", final="9"),  # 2 and 3 would pass, with 4.5
+    ]
+    for setting in (Setting(own=True), Setting(share=D("0.5")), Setting()):
+        found = simulate(kept, Scheme.THREE_AND_LEAD, setting)
+        assert (found.known, found.moved, found.change) == (2, 0, 0)
+
+
 def test_what_the_lead_corrected_uncalled_stays_under_every_tolerance() -> None:
     kept = [
         pair(1, "4", "5", lead="9", final="9", corrected=True),
