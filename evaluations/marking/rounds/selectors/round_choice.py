@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from evaluations.facts.known_models import OfRound, of_known_models
 from evaluations.facts.looks import SUBJECTIVE_TYPES
 from evaluations.marking.rules.drawing import Id, sample_per_group, shuffled
-from evaluations.models import FinalMark, Response, Run
+from evaluations.models import FinalMark, FinalMarkSource, Response, Run
 from evaluations.models.vocabulary import RoundStatus, RunPurpose
 from questions.models import Knowledge, Rubric, Task
 from questions.rules.vocabulary import ItemStatus, Part
@@ -206,15 +206,20 @@ def _taken_elsewhere(
 ) -> list[FinalMark]:
     """Final marks of closed rounds, at most *each* to a question, of responses not chosen here.
 
-    Under the rubric that counts now, or under none: a mark for other scoring
-    points is no reference. Nor is a mark of a practice round. Only to revisions of a question that
-    some response here has: another text would show that it is a seed answer.
+    Under the rubric that counts now, or under none: a mark for other scoring points is no
+    reference, nor is a decision that stayed when its response was moved to a new rubric. Nor is a
+    mark of a practice round. Only to revisions of a question that some response here has: another
+    text would show that it is a seed answer.
     """
     if not each:
         return []
     fits = Q(answer__rubric=None) | Q(answer__rubric__in=[one.pk for one in rubrics.values()])
+    source = FinalMarkSource.objects.filter(final=OuterRef("pk"))
+    same = Q(mark__rubric=F("final__answer__rubric"))
+    same |= Q(mark__rubric=None, final__answer__rubric=None)
     finals = FinalMark.objects.official().filter(
         fits,
+        ~Exists(source.filter(~same)),
         answer__round__status=RoundStatus.CLOSED,
         answer__revision__in={response.revision_id for response in chosen},
     )

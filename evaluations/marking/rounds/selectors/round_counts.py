@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Val
 from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
 
+from evaluations.marking.rounds.selectors.seed_answers import seeds_without_final
 from evaluations.marking.services.due import one_more
 from evaluations.models import BlindAnswer, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import AnswerRole, SlotKind
@@ -51,6 +52,16 @@ def still_revisable(marking_round: MarkingRound, now: datetime) -> int:
     waiting = answers_of_round(marking_round).filter(Exists(revisable), final=None)
     planned = (SlotKind.FIRST, SlotKind.SECOND)
     return waiting.filter(~Exists(lacking.filter(kind__in=planned))).count()
+
+
+def without_final(marking_round: MarkingRound, now: datetime) -> int:
+    """Return how many responses a round that is closed now may leave without a final mark.
+
+    Seed answers whose reference mark is gone are among them, and those whose marks can be revised.
+    """
+    open_ones = answers_of_round(marking_round).filter(final=None).count()
+    lost = seeds_without_final(marking_round).count()
+    return open_ones + lost - awaiting_one_more(marking_round, now)
 
 
 def awaiting_one_more(marking_round: MarkingRound, now: datetime) -> int:

@@ -15,6 +15,7 @@ from evaluations.facts.looks import refuse_who_looked
 from evaluations.facts.several_plans import refuse_teachers, refuse_who_can_tell
 from evaluations.marking.desk.services.passing import keep_what_waits
 from evaluations.marking.rounds.selectors.round_choice import ResponseChoice
+from evaluations.marking.rounds.selectors.round_counts import without_final
 from evaluations.marking.rounds.selectors.seed_answers import seeds_without_final
 from evaluations.marking.rounds.services.round_planning import BATCH, NO_KEY, MadeBy, plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings, check_deadline
@@ -23,7 +24,7 @@ from evaluations.marking.services.finalizing import ask_the_lead, close_windows,
 from evaluations.models import BlindAnswer, FinalMark, MarkingRound, RoundTeacher, Slot
 from evaluations.models.vocabulary import NOT_CLOSED, AnswerRole, RoundStatus
 from evaluations.schemes import FinalRule
-from gradeapp.accounts.markers import check_markers, check_other_roles
+from gradeapp.accounts.markers import check_markers, check_other_roles, present_markers
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -61,11 +62,17 @@ def start_round(marking_round: MarkingRound, *, acting_user: User | None) -> Non
     First and second marks are spread evenly over the pool, with the seed answers
     and intra-rater checks among them. A seed answer without a reference mark is marked
     like the others. Raises Conflict when the round was started before, and BadInput if one of its
-    teachers saw models or marks of its responses, or can tell models by the plans they know.
+    teachers may not mark any more, saw models or marks of its responses, or can tell models by the
+    plans they know.
     """
     with transaction.atomic():
         _change(marking_round, (RoundStatus.PLANNED,), RoundStatus.OPEN)
         pool = User.objects.filter(pools__in=marking_round.pool.filter(left_at=None))
+        if gone := pool.exclude(pk__in=present_markers().values("pk")).first():
+            words = _(
+                "%(name)s is not allowed to mark any more. Plan the round again without them."
+            )
+            raise BadInput(words % {"name": gone}, code="not_a_marker")
         if not marking_round.practice:
             check_other_roles(pool)
         without = marking_round.answers.filter(role=AnswerRole.SEED, seed_answer=None)
@@ -180,6 +187,7 @@ def close_round(
     acting_user: User | None,
     now: datetime,
     only_planned: bool = False,
+    shown: int | None = None,
 ) -> None:
     """Close a round: nothing more is given out or counted; marks and drafts stay.
 
@@ -187,20 +195,29 @@ def close_round(
     marked for this round gets its reference mark as its final one. The others are finalized after
     the commit, so that who saves meanwhile is told at once; the worker's clock finalizes what is
     left if the process ends before. Raises Conflict when the round is closed already, or has
-    begun while *only_planned* discards it: who saw the plan has not seen its marks.
+    begun while *only_planned* discards it: who saw the plan has not seen its marks; or when more
+    responses than *shown* (``without_final``) are left without a final mark by now.
     """
     with transaction.atomic():
         before = (RoundStatus.PLANNED,) if only_planned else NOT_CLOSED
         begun = _change(marking_round, before, RoundStatus.CLOSED) != RoundStatus.PLANNED
+        if begun and shown is not None and (left := without_final(marking_round, now)) > shown:
+            words = _(
+                "Meanwhile %(left)s responses have no final mark, and your page said %(shown)s. "
+                "Read the page of the round again before you close it."
+            )
+            raise Conflict(words % {"left": left, "shown": shown}, code="changed_meanwhile")
         MarkingRound.objects.filter(pk=marking_round.pk).update(closed_at=now)
         close_windows(Slot.objects.filter(answer__round=marking_round), now=now)
         references = _finalize_by_reference(marking_round) if begun else 0
         detail = {"references": references} if references else {}
         record(Tag.ROUND_CLOSED, marking_round, actor=acting_user, **detail)
     finalize_due(marking_round, now=now)
-    left = BlindAnswer.objects.filter(round=marking_round, final=None, role=AnswerRole.ANSWER)
+    not_final = BlindAnswer.objects.filter(round=marking_round, final=None, role=AnswerRole.ANSWER)
     lost = seeds_without_final(marking_round).count() if begun else 0
-    record(Tag.ROUND_FINALIZED, marking_round, actor=acting_user, unsettled=left.count() + lost)
+    record(
+        Tag.ROUND_FINALIZED, marking_round, actor=acting_user, unsettled=unsettled.count() + lost
+    )
     marking_round.refresh_from_db()
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from evaluations.marking.desk.selectors.roles import OwnRole, own_role
 from evaluations.marking.desk.services.mark_rows import GivenMark, check_given, frozen_rubric
 from evaluations.marking.desk.services.same_rubric import check_rubric
 from evaluations.marking.services.finalizing import lock
@@ -33,7 +34,8 @@ def premark(
     *points* are given per scoring point in the rubric's order; without a rubric
     *total* is given alone. *rubric* is the code of the rubric that the page showed.
     The audit trail keeps every version. Raises NotFound for
-    what waits for no reference, NotAllowed for a lead who marks in the round, Conflict
+    what waits for no reference, NotAllowed for a lead who marks in the round, or gave or entered a
+    mark of the response in another, Conflict
     once the round has started, unless the reference was retired, or where the response
     has another rubric now, BadInput for a mark that does not fit.
     """
@@ -72,4 +74,12 @@ def _check(answer: BlindAnswer, lead: User) -> None:
     if answer.round.pool.filter(teacher=lead).exists():
         raise NotAllowed(
             _("You are marking in this round. Another lead has to enter the reference marks.")
+        )
+    if own_role(lead, answer) is not OwnRole.NONE:
+        raise NotAllowed(
+            _(
+                "You marked this response yourself or entered a mark of it. Another lead has to "
+                "enter its reference mark."
+            ),
+            code="own_mark",
         )

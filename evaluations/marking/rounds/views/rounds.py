@@ -17,7 +17,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from evaluations.facts.looks import PLAN, record_view
+from evaluations.facts.looks import PLAN, note_round_changed, record_view
 from evaluations.marking.rounds.forms.round_life import DeadlineForm, MoreTeachersForm
 from evaluations.marking.rounds.selectors import rounds
 from evaluations.marking.rounds.selectors.kept_drafts import kept_drafts
@@ -134,7 +134,7 @@ def _planned(request: MemberRequest, marking_round: MarkingRound) -> dict[str, A
         "load": {"third": scheme.most_marks > scheme.planned_marks},
         "too_few": too_few_teachers(marking_round.pool.count(), scheme),
         "seeds": answers.filter(role=AnswerRole.SEED).count(),
-        "waiting_seeds": waiting_seeds(marking_round).count(),
+        "waiting_seeds": 0 if in_pool else waiting_seeds(marking_round).count(),
         "earlier_texts": answers.exclude(rubric=None)
         .exclude(revision=F("question__current"))
         .count(),
@@ -170,6 +170,18 @@ def visible_round(person: User, round_id: UUID) -> MarkingRound:
         raise NotFound(_("There is no such round."))
     if marking_round.status in LIVE:
         finalize_due(marking_round, now=timezone.now())
+    return marking_round
+
+
+def round_to_change(person: User, round_id: UUID) -> MarkingRound:
+    """The round as ``visible_round`` gives it; that *person* changes it counts as a look.
+
+    Every POST of the lead asks for the round here. What is answered, a refusal too, tells of marks
+    once the round has begun.
+    """
+    marking_round = visible_round(person, round_id)
+    if marking_round.status != RoundStatus.PLANNED:
+        note_round_changed(marking_round, acting_user=person)
     return marking_round
 
 

@@ -108,6 +108,27 @@ def test_seeds_stay_hidden_from_a_lead_who_marks_in_the_round(
     page = page_of(client, planned)
     assert seeds not in page
     assert "Start round" in page, "who plans a round may start it"
+    told = client.post(reverse("rounds:start", args=[planned.public_id]), follow=True).text
+    for said in (page, told):
+        assert "have no reference mark" not in said
+        assert "unmarked seed" not in said
+    assert "if there are any" in told
+    client.post(reverse("rounds:start", args=[planned.public_id]), {"anyway": "yes"})
+    planned.refresh_from_db()
+    assert planned.status == RoundStatus.OPEN
+
+
+def test_a_round_starts_with_those_who_may_mark(
+    planned: MarkingRound, lead: User, other_teacher: User
+) -> None:
+    """A role was lost since the plan: half of the marks would wait for nobody."""
+    ensure_user(other_teacher.username, roles=[Role.LEAD])
+    client, start = logged_in(lead), reverse("rounds:start", args=[planned.public_id])
+    refused = client.post(start, {"anyway": "yes"})
+    assert refused.status_code == 400
+    assert "is not allowed to mark any more" in refused.text
+    planned.refresh_from_db()
+    assert planned.status == RoundStatus.PLANNED
 
 
 def test_only_what_waits_for_a_lead_has_a_page_of_its_own(

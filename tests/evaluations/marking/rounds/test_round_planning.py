@@ -24,6 +24,8 @@ from evaluations.models import BlindAnswer, FinalMark, MarkingRound, Response, S
 from evaluations.models.vocabulary import AnswerRole, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
+from gradeapp.accounts.roles import Role
+from gradeapp.accounts.services import ensure_user
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict, NotAllowed, NotFound
 from questions.models import Knowledge, LabelRevision, Question
@@ -226,7 +228,7 @@ def test_who_marked_a_seed_elsewhere_does_not_meet_it(
     assert list(seeds.values_list("planned", flat=True)) == [third_teacher.pk]
 
 
-@pytest.mark.parametrize("why", ["open", "rubric", "chosen", "another text"])
+@pytest.mark.parametrize("why", ["open", "rubric", "earlier rubric", "chosen", "another text"])
 def test_what_is_no_reference(why: str, teacher: User, other_teacher: User) -> None:
     question = subjective_question()
     earlier = closed_round(question, [teacher, other_teacher])
@@ -234,6 +236,9 @@ def test_what_is_no_reference(why: str, teacher: User, other_teacher: User) -> N
         MarkingRound.objects.filter(pk=earlier.pk).update(status=RoundStatus.OPEN)
     if why == "rubric":
         make_rubric(question, (("all of it", "12"),))
+    if why == "earlier rubric":  # a decision that stayed when its response was moved
+        newer = make_rubric(question, (("all of it", "12"),))
+        earlier.answers.update(rubric=newer)
     runs = [answer.response.run_id for answer in answers_of(earlier)] if why == "chosen" else []
     fresh = responses_to(question, 2)
     runs += [response.run_id for response in fresh]
@@ -244,8 +249,16 @@ def test_what_is_no_reference(why: str, teacher: User, other_teacher: User) -> N
     assert not contents.taken
 
 
+def marked_before(answer: BlindAnswer, person: User) -> None:
+    """*person* has marked the response of *answer* in an earlier round, and is a lead by now."""
+    earlier = planned([answer.response], [person], scheme=Scheme.SINGLE)
+    start_round(earlier, acting_user=None)
+    give(answers_of(earlier)[0], person, ["3", "3", "6"])
+    ensure_user(person.username, roles=[Role.LEAD])
+
+
 def test_a_lead_gives_reference_marks_before_the_start(
-    teacher: User, other_teacher: User, lead: User
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
 ) -> None:
     made = planned(
         responses_to(subjective_question(), 12),
@@ -272,10 +285,15 @@ def test_a_lead_gives_reference_marks_before_the_start(
         premark(ordinary, lead, points=POINTS)
     with pytest.raises(NotAllowed, match="Another lead"):
         premark(other, teacher, points=POINTS)
+    marked_before(other, third_teacher)
+    with pytest.raises(NotAllowed, match="You marked this response yourself"):
+        premark(other, User.objects.get(pk=third_teacher.pk), points=POINTS)
     start_round(made, acting_user=lead)
     other.refresh_from_db()
     assert other.role == AnswerRole.ANSWER, "without a reference it is marked like the others"
-    assert AuditEntry.objects.get(tag="round.opened").detail["without_reference"] == 1
+    assert (
+        AuditEntry.objects.filter(tag="round.opened").latest("pk").detail["without_reference"] == 1
+    )
     with pytest.raises(Conflict, match="has started"):
         premark(one, lead, points=POINTS)
 
@@ -382,7 +400,7 @@ def test_a_large_round_needs_no_more_queries(
     question = subjective_question()
     closed_round(question, [teacher, other_teacher], 4)
     responses = responses_to(question, 40)
-    with django_assert_max_num_queries(55):
+    with django_assert_max_num_queries(56):
         made = planned(responses, [teacher, other_teacher], seeds=SeedWish(taken=4, premarked=2))
         start_round(made, acting_user=None)
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluations.models import MarkingRound, Response, Slot
-from evaluations.models.vocabulary import Flag, RoundStatus
+from evaluations.models.vocabulary import AnswerRole, Flag, RoundStatus
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
@@ -372,6 +372,20 @@ def test_the_page_of_a_round_takes_the_same_queries_for_more_responses(
     client = logged_in(lead)
     with django_assert_max_num_queries(31):
         client.get(reverse("rounds:round", args=[made.public_id]))
+
+
+def test_a_round_is_closed_as_its_page_said(made: MarkingRound, lead: User) -> None:
+    """Another lead returned marks meanwhile: final marks would be lost that the page counted."""
+    client, where = logged_in(lead), reverse("rounds:close", args=[made.public_id])
+    open_ones = made.answers.filter(role=AnswerRole.ANSWER, final=None).count()
+    page = client.get(reverse("rounds:round", args=[made.public_id])).text
+    assert f'name="without_final" value="{open_ones}"' in page
+    fields = {"begun": "yes", "without_final": open_ones - 1}
+    refused = client.post(where, fields)
+    assert (refused.status_code, f"{open_ones} responses have no" in refused.text) == (409, True)
+    made.refresh_from_db()
+    assert made.status == RoundStatus.OPEN
+    assert client.post(where, fields | {"without_final": open_ones}).status_code == 302
 
 
 def test_a_round_is_closed_by_a_post_once(made: MarkingRound, lead: User) -> None:
