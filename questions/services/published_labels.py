@@ -7,7 +7,7 @@ and a changed one is one more row.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
@@ -178,21 +178,25 @@ def new_rates(
 ) -> list[HumanRate]:
     """The rows, not yet stored, that *given* adds to *stored*: rates of one item or one task.
 
-    The n-th rate of a source is found again as the n-th of that source. One that
-    the source changed corrects the earlier row; one that a person corrected stays.
+    A rate that counts is found again whoever gave it, as it comes back by an export; so is what
+    a person corrected, as it was at any time. Of the others the n-th of a source is the n-th of
+    that source which was not found. One that the source changed corrects the earlier row; one
+    that a person corrected stays.
     """
     chains = _chains(stored)
-    met: dict[tuple[str, str], int] = defaultdict(int)
+    taken: set[int] = set()
+    counting = [[chain[-1]] for chain in chains]
+    corrected = [chain if chain[-1].author_id is not None else [] for chain in chains]
+    others = _not_found(_not_found(given, counting, taken), corrected, taken)
+    published: dict[tuple[str, str], deque[HumanRate]] = defaultdict(deque)
+    for place, chain in enumerate(chains):
+        if place not in taken and chain[0].author_id is None:
+            published[chain[0].kind, chain[0].source].append(chain[-1])
     rows: list[HumanRate] = []
-    for rate in given:
-        name = rate.kind, rate.source
-        known, place = chains[name], met[name]
-        met[name] += 1
-        chain = known[place] if place < len(known) else []
-        published = [row for row in chain if row.author_id is None]
-        if published and _same(published[-1], rate):
-            continue
-        if chain and chain[-1].author_id is not None:
+    for rate in others:
+        of_source = published[rate.kind, rate.source]
+        last = of_source.popleft() if of_source else None
+        if last is not None and last.author_id is not None:
             continue
         rows.append(
             HumanRate(
@@ -203,30 +207,48 @@ def new_rates(
                 sample_size=rate.sample_size,
                 weight=rate.weight,
                 source=rate.source,
-                corrects=chain[-1] if chain else None,
+                corrects=last,
             )
         )
     return rows
 
 
-def _chains(stored: Sequence[HumanRate]) -> dict[tuple[str, str], list[list[HumanRate]]]:
-    """By kind and source: each published rate with its corrections, oldest first."""
-    chains: dict[tuple[str, str], list[list[HumanRate]]] = defaultdict(list)
+def _chains(stored: Sequence[HumanRate]) -> list[list[HumanRate]]:
+    """Each rate with its corrections, oldest first."""
+    chains: list[list[HumanRate]] = []
     holding: dict[int, list[HumanRate]] = {}
     for row in stored:
         chain = holding.get(row.corrects_id or 0)
         if chain is None:
-            if row.author_id is not None:
-                continue
             chain = []
-            chains[row.kind, row.source].append(chain)
+            chains.append(chain)
         chain.append(row)
         holding[row.pk] = chain
     return chains
 
 
-def _same(row: HumanRate, rate: HumanRateRecord) -> bool:
-    return (row.value, row.sample_size, row.weight) == (rate.value, rate.sample_size, rate.weight)
+def _not_found(
+    given: Sequence[HumanRateRecord], chains: Sequence[Sequence[HumanRate]], taken: set[int]
+) -> list[HumanRateRecord]:
+    """The rates of *given* that no chain holds; adds the places of those that do to *taken*."""
+    places: dict[tuple[object, ...], deque[int]] = defaultdict(deque)
+    for place, chain in enumerate(chains):
+        for known in dict.fromkeys(map(_said, chain)) if place not in taken else ():
+            places[known].append(place)
+    rest = []
+    for rate in given:
+        holding = places[_said(rate)]
+        while holding and holding[0] in taken:
+            holding.popleft()
+        if holding:
+            taken.add(holding.popleft())
+        else:
+            rest.append(rate)
+    return rest
+
+
+def _said(rate: HumanRate | HumanRateRecord) -> tuple[object, ...]:
+    return rate.kind, rate.source, rate.value, rate.sample_size, rate.weight
 
 
 def store_task_facts(record: TaskRecord) -> bool:

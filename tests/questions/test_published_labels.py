@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -10,11 +11,15 @@ from typing import Any
 import pytest
 
 from gradeapp.accounts.models import User
+from questions.importers.records import HumanRateRecord
 from questions.models import HumanRate, Knowledge, LabelRevision, Question
-from questions.services.human_rates import GivenRate, correct_rate
+from questions.services.human_rates import GivenRate, add_rate, correct_rate
 from questions.services.imports import ImportReport, import_questions
 from questions.services.labels import set_labels
+from questions.services.published_labels import new_rates
+from tests.questions.test_exports import as_zip, unpacked
 from tests.questions.test_importer_agibench import ITEM, write
+from tests.questions.upload_world import lines
 
 pytestmark = pytest.mark.django_db
 
@@ -126,6 +131,67 @@ def test_a_rate_that_a_person_corrected_stays(tmp_path: Path, curator: User) -> 
     load(tmp_path, **{"Accuracy": "30%", "Level": 4, "Knowledge Subclass": "样式规律"})
     assert labels()[2] == 1
     assert HumanRate.objects.count() == 2
+
+
+def counting() -> list[tuple[str, Decimal]]:
+    rates = HumanRate.objects.filter(corrected_by=None).order_by("pk")
+    return list(rates.values_list("source", "value"))
+
+
+def test_what_people_gave_is_the_same_when_an_export_brings_it_back(
+    tmp_path: Path, curator: User
+) -> None:
+    """0.9 of 100 people and 0.3 of 40 join to 102/140 = 0.729, level 2; twice to 114/180."""
+    rate = {"value": 0.9, "source": "S1", "sample_size": 100}
+    (tmp_path / "exam.jsonl").write_bytes(lines(1, 3, human_rates=[rate]))
+    import_questions("jsonl", tmp_path)
+    first, second, third = Question.objects.order_by("position")
+    own = GivenRate(Decimal("0.3"), "Own class", 40)
+    add_rate(first, own, acting_user=curator)
+    for question in (second, third):
+        published = question.human_rates.get()
+        erratum = GivenRate(Decimal("0.4"), "S1, erratum", 100)
+        correct_rate(published, erratum, acting_user=curator, reason="misprint")
+    before, levels = counting(), list(Question.objects.values_list("label__difficulty", flat=True))
+    assert (len(before), levels) == (4, [2, 3, 3])
+    exported = unpacked(as_zip(), tmp_path / "export")
+    for folder in (exported, exported, tmp_path):
+        report = import_questions("jsonl", folder)
+        assert (report.same, report.changed) == (3, 0)
+        assert counting() == before
+
+    # An export from before a correction brings back what was corrected since.
+    for rate_of_person in HumanRate.objects.filter(corrected_by=None, author=curator):
+        later = GivenRate(Decimal("0.5"), "recounted", rate_of_person.sample_size)
+        correct_rate(rate_of_person, later, acting_user=curator, reason="recounted")
+    before = counting()
+    assert import_questions("jsonl", exported).changed == 0
+    assert counting() == before
+
+
+def test_a_rate_that_its_source_changed_is_found_beside_those_that_it_left(tmp_path: Path) -> None:
+    def load_rates(*values: float) -> int:
+        rates = [{"value": value, "source": "S1"} for value in values]
+        (tmp_path / "exam.jsonl").write_bytes(lines(1, 1, human_rates=rates))
+        return import_questions("jsonl", tmp_path).changed
+
+    load_rates(0.9, 0.5, 0.5)
+    assert load_rates(0.9, 0.5, 0.5) == 0
+    assert load_rates(0.9, 0.5, 0.2) == 1
+    assert [value for _source, value in counting()] == [Decimal(v) for v in ("0.9", "0.5", "0.2")]
+    assert load_rates(0.9, 0.5, 0.5) == 1, "the source counts, also where it goes back"
+    assert HumanRate.objects.count() == 5
+
+
+def test_thousands_of_rates_of_a_question_are_compared_at_once() -> None:
+    given = [HumanRateRecord(Decimal(n) / 10_000, "S1", n + 1) for n in range(10_000)]
+    rows = new_rates(given, [])
+    for number, row in enumerate(rows, start=1):
+        row.pk = number
+    started = time.process_time()
+    assert new_rates(given, rows) == []
+    assert new_rates(given[::-1], rows) == []
+    assert time.process_time() - started < 5
 
 
 def test_a_dry_run_keeps_no_label(tmp_path: Path) -> None:
