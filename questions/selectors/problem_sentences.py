@@ -171,6 +171,10 @@ PATTERNS = (
         "What a person corrected in question %(id)s of %(task)s counts no more, "
         "as the source counts: %(fields)s."
     ),
+    _(
+        "The rubric that a person accepted for question %(id)s of %(task)s counts no more, "
+        "as the source brings another."
+    ),
     _("The accepted rubric of question %(id)s of %(task)s was written for another text or key."),
     _("%(key)s of question %(id)s is over %(n)s long."),
     _("Question %(id)s is worth more than the bank can hold."),

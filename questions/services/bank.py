@@ -60,13 +60,15 @@ class ChangedItem:
     """An item that its source changed, and the fields in which it did.
 
     ``rubric_stays`` says that the accepted rubric was written for its text or key from before;
-    ``repairs_lost`` are the fields whose repair counts no more.
+    ``rubric_overtaken`` says that one which a person had accepted counts no more, as the file
+    brings another; ``repairs_lost`` are the fields whose repair counts no more.
     """
 
     task: str
     external_id: str
     fields: tuple[str, ...]
     rubric_stays: bool = False
+    rubric_overtaken: bool = False
     repairs_lost: tuple[str, ...] = ()
 
 
@@ -148,7 +150,11 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
     numbers = {pk: known[record.external_id].last_number + 1 for pk, record in changed.items()}
     repairs = present_repairs(changed)
     rubrics = _counting_rubrics(changed, fields)
+    accepted = _accepted_by_people(changed)
     revisions = {one.question_id: one for one in _revise(fresh | changed, numbers, hashes)}
+    brought = store_rubrics(fresh | changed)
+    for question in brought & fields.keys():
+        fields[question] = tuple(dict.fromkeys((*fields[question], "rubric")))
     revisions |= keep_repairs(repairs, revisions)
     for question, more in store_labels_and_rates(fresh, old, revised=revisions).items():
         fields[question] = (*fields.get(question, ()), *more)
@@ -156,7 +162,8 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
     kept = set(Question.objects.filter(rubric__in=rubrics).values_list("pk", flat=True))
     stored.changed += [
         ChangedItem(
-            *(task.slug, old[question].external_id, names, question in kept),
+            *(task.slug, old[question].external_id, names),
+            *(question in kept, question in brought & accepted),
             lost.get(question, ()),
         )
         for question, names in sorted(fields.items(), key=lambda pair: old[pair[0]].position)
@@ -205,6 +212,12 @@ def _counting_rubrics(
         for pk, rubric, source in rows.values_list("pk", "rubric", "rubric__source")
         if source != RubricSource.IMPORT or not changed[pk].rubric
     ]
+
+
+def _accepted_by_people(changed: Iterable[int]) -> set[int]:
+    """Those of *changed* whose rubric a person has accepted."""
+    rows = Question.objects.filter(pk__in=list(changed), rubric__accepted_by__isnull=False)
+    return set(rows.values_list("pk", flat=True))
 
 
 def _differing(
@@ -260,7 +273,6 @@ def _revise(
     make_searchable(made)
     moved = [Question(pk=revision.question_id, current=revision) for revision in made]
     Question.objects.bulk_update(moved, ["current"], batch_size=100)
-    store_rubrics(records)
     return made
 
 

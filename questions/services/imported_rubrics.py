@@ -12,23 +12,23 @@ from questions.selectors.rubrics import lines_of, newest_versions
 from questions.services.rubric_rows import Origin, add_versions
 
 
-def store_rubrics(records: Mapping[int, QuestionRecord]) -> None:
+def store_rubrics(records: Mapping[int, QuestionRecord]) -> set[int]:
     """A new accepted version for each item (by key) whose rubric its source changed.
 
     What was imported last counts, not what a person made of it since: an unchanged
-    rubric never comes back over a newer one. The number of queries does not depend
-    on the number of items.
+    rubric never comes back over a newer one. Returns the items that got a version. The number
+    of queries does not depend on the number of items.
     """
     wanted = {question: _lines(record) for question, record in records.items() if record.rubric}
     if not wanted:
-        return
+        return set()
     before = newest_versions(wanted, source=RubricSource.IMPORT)
     changed = {
         question: lines
         for question, lines in wanted.items()
         if question not in before or lines_of(before[question]) != lines
     }
-    add_versions(changed, Origin(RubricSource.IMPORT, accepted=True))
+    return set(add_versions(changed, Origin(RubricSource.IMPORT, accepted=True)))
 
 
 def _lines(record: QuestionRecord) -> RubricLines:

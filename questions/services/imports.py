@@ -224,6 +224,12 @@ def _with_changes(file: SourceFile, stored: Stored) -> SourceFile:
                 f"counts no more, as the source counts: {', '.join(item.repairs_lost)}."
             )
             problems.append(Problem(file.name, None, "repair_overtaken", text))
+        if item.rubric_overtaken:
+            text = (
+                f"The rubric that a person accepted for question {item.external_id} of "
+                f"{item.task} counts no more, as the source brings another."
+            )
+            problems.append(Problem(file.name, None, "rubric_overtaken", text))
         if item.rubric_stays:
             text = (
                 f"The accepted rubric of question {item.external_id} of {item.task} "

@@ -65,6 +65,7 @@ PROBLEMS: dict[str, Words] = {
     "shifted": _("questions get the texts of others"),
     "missing_items": _("questions of the bank are missing"),
     "repair_overtaken": _("a repair counts no more"),
+    "rubric_overtaken": _("an accepted rubric counts no more"),
     "rubric_of_earlier_text": _("the accepted rubric is of an earlier text"),
     "image_name": _("invalid image name"),
     "image_svg": _("an SVG, which can carry scripts"),

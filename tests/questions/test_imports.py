@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
@@ -23,9 +25,11 @@ from questions.models import (
     Rubric,
     Task,
 )
+from questions.rules.rubric import RubricLines, ScoringPoint
 from questions.rules.vocabulary import Decision
 from questions.services.decisions import Repair, decide
 from questions.services.imports import import_questions
+from questions.services.rubrics import accept_rubric, draft_rubric
 from tests.factories import make_rubric
 from tests.questions.image_world import png
 
@@ -147,7 +151,38 @@ def test_an_accepted_rubric_of_an_earlier_text_is_named(tmp_path: Path, field: s
         found = [(problem.code, problem.text) for problem in report.problems]
         assert found == (warned[:1] if field == "analysis" else warned)
     again = import_questions("jsonl", write(tmp_path, MARKED | {field: text + "!"}))
-    assert [problem.code for problem in again.problems] == ["changed_item"], "it brings its own"
+    codes = [problem.code for problem in again.problems]
+    assert codes == ["changed_item"], "it brings its own, and nobody accepted the other by name"
+
+
+@pytest.mark.parametrize("field", ["stem", "analysis", "rubric"])
+def test_a_rubric_that_a_person_accepted_and_the_source_replaces_is_named(
+    tmp_path: Path, curator: User, field: str
+) -> None:
+    import_questions("jsonl", write(tmp_path, MARKED))
+    question = Question.objects.get()
+    lines = RubricLines((ScoringPoint("states another law", Decimal(4)),))
+    draft = draft_rubric(question, lines, acting_user=curator)
+    accept_rubric(draft, acting_user=curator, now=timezone.now())
+    told = MARKED | {"analysis": "It follows."}
+    assert [p.code for p in import_questions("jsonl", write(tmp_path, told)).problems] == [
+        "changed_item"
+    ], "the source brings no other rubric"
+    brought = {"rubric": [{"text": "everything", "points": 4}]}
+    if field != "rubric":
+        brought[field] = "Another text: ![a circuit](image:circuit.png)"
+    changed = write(tmp_path, told | brought)
+    for dry_run in (True, False):
+        report = import_questions("jsonl", changed, dry_run=dry_run)
+        fields = "rubric" if field == "rubric" else f"{field}, rubric"
+        assert [(problem.code, problem.text) for problem in report.problems] == [
+            ("changed_item", f"Question o1 of Physics_Open differs in: {fields}."),
+            (
+                "rubric_overtaken",
+                "The rubric that a person accepted for question o1 of Physics_Open "
+                "counts no more, as the source brings another.",
+            ),
+        ]
 
 
 def test_a_contradictory_key_is_quarantined_and_named(tmp_path: Path) -> None:
