@@ -21,7 +21,7 @@ from rest_framework.views import APIView
 from gradeapp.body_limit import takes_uploads
 from gradeapp.common.background_work.services import note_if_lost
 from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
-from gradeapp.common.refusals import NotFound
+from gradeapp.common.refusals import Conflict, NotFound
 from questions.api.common import MAY, WRITE, validated_body
 from questions.forms.imports import NAME_LENGTH, SOURCES
 from questions.models import ImportBatch, ImportProblem
@@ -181,10 +181,12 @@ class ImportConfirmAPI(APIView):
 
     @extend_schema(request=ConfirmSerializer, responses=ImportDetailSerializer)
     def post(self, request: Request, pk: int) -> Answer:
-        """In the background, one transaction a file."""
+        """In the background, one transaction a file; 409 where it is checked again before."""
         said = validated_body(ConfirmSerializer, request)
-        import_jobs.confirm_import(get_import(pk), acting_user=request.user, **said)
+        taken = import_jobs.confirm_import(get_import(pk), acting_user=request.user, **said)
         ask_for_import(pk)
+        if not taken:
+            raise Conflict(import_jobs.CHECKED_AGAIN, code=reading.OUTDATED)
         return import_response(pk)
 
 

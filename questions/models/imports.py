@@ -19,7 +19,8 @@ class ImportBatch(BackgroundWork):
     An upload is checked first (a dry run) and imported once it is ``confirmed_at``.
     ``folder`` is its folder under ``VAR_DIR/imports``, empty once that is deleted;
     ``reader`` the source it is read as. ``counts`` holds what was written; ``options`` what
-    the person said about an upload of answers (``model``, ``repeat``).
+    the person said about an upload of answers (``model``, ``repeat``), and of which tasks a check
+    found what in the bank (``checked``).
     """
 
     dataset = models.ForeignKey(

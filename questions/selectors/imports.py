@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +18,8 @@ from questions.selectors.gate import CodeCount, counts_by_code, problem_list
 
 QUESTIONS, ANSWERS = "questions", "answers"
 COUNTS = ("new", "same", "changed", "quarantined")
+# A file would change by now what its check did not say.
+OUTDATED = "check_outdated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,29 @@ def seems_shifted(batch: ImportBatch) -> bool:
 def refused_as_shifted(batch: ImportBatch) -> bool:
     """Whether the import refused a file that came to be shifted after the check."""
     return ImportProblem.objects.filter(batch=batch, code="shifted", fatal=True).exists()
+
+
+def was_outdated(batch: ImportBatch) -> bool:
+    """Whether the import left out a file that came to change more than the check had said."""
+    return ImportProblem.objects.filter(batch=batch, code=OUTDATED).exists()
+
+
+def bank_has_changed(batch: ImportBatch) -> bool:
+    """Whether the bank holds something else of the tasks of an upload than at its check."""
+    checked = batch.options.get("checked", {}).values()
+    return any(bank_state(one["tasks"]) != one["state"] for one in checked)
+
+
+def bank_state(tasks: Iterable[Iterable[str]]) -> str:
+    """A digest of the texts and the accepted rubrics of *tasks*, each a dataset and a task."""
+    wanted = {tuple(task) for task in tasks}
+    rows = Question.objects.filter(task__dataset__slug__in={dataset for dataset, _ in wanted})
+    place, texts = ("task__dataset__slug", "task__slug"), ("pk", "imported_hash", "current")
+    digest = hashlib.sha256()
+    for dataset, task, *row in rows.order_by("pk").values_list(*place, *texts, "rubric"):
+        if (dataset, task) in wanted:
+            digest.update(repr(row).encode())
+    return digest.hexdigest()
 
 
 def totals(batch: ImportBatch) -> ImportTotals:

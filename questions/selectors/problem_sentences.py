@@ -154,6 +154,7 @@ PATTERNS = (
     _("The level is %(level)s, the human rate is that of level %(other)s."),
     _("The branch is %(branch)s, the knowledge is of another."),
     _("Question %(id)s of %(task)s differs in: %(fields)s."),
+    _("The bank has changed since the check: confirm again what the file changes now."),
     _(
         "%(n)s of %(of)s changed questions of %(task)s get the text of another question, %(id)s "
         "that of %(other)s: the file seems shifted."

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
@@ -27,9 +28,15 @@ from gradeapp.common.background_work.services import Clock, Stopped, carry_out
 from gradeapp.common.background_work.sign_of_life import kept_alive
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.importers.recognise import data_files, passed_over, pictures, roots
-from questions.models import ImportBatch
+from questions.models import ImportBatch, ImportProblem
 from questions.rules.vocabulary import ImportStatus as Is
-from questions.selectors.imports import refused_as_shifted, seems_shifted
+from questions.selectors.imports import (
+    OUTDATED,
+    bank_has_changed,
+    refused_as_shifted,
+    seems_shifted,
+    was_outdated,
+)
 from questions.services.import_log import UploadLog, keep_passed_over, written
 from questions.services.imports import compare_uncompared, import_questions
 from questions.services.uploads import (
@@ -43,6 +50,10 @@ from questions.services.uploads import (
 WAITS_FOR_A_PERSON = (Is.CHECKED, *GOES_ON)
 # An import by the command line, which no row knows of, takes no longer for a file.
 AT_REST = timedelta(minutes=1)
+CHECKED_AGAIN = gettext_lazy(
+    "The bank has changed since the check. The files are being checked again: "
+    "look at what an import would do now, then confirm that."
+)
 
 
 # ---- what people do ----
@@ -54,13 +65,23 @@ def confirm_import(
     *,
     acting_user: User,
     allow_shifted: bool = False,
+    seen: str = "",
     clock: Clock = timezone.now,
-) -> None:
-    """Import what was checked.
+) -> bool:
+    """Import what was checked; False where the bank has changed since, and it is checked again.
 
-    Raises Conflict where it is not to be imported (any more), and BadInput where questions would
-    get the texts of others and that is not allowed.
+    *seen* is the end of the check that the person looked at, "" not to compare. Raises Conflict
+    where it is not to be imported (any more) or was checked again since, and BadInput where
+    questions would get the texts of others and that is not allowed. What changes between this
+    and the import of a file is found there: the file is left out, and the upload waits again.
     """
+    waiting = with_files().filter(pk=batch.pk, status=Is.CHECKED)
+    checked = waiting.select_for_update(of=("self",)).first()
+    if checked is None or (seen and seen != end_of(checked)):
+        raise Conflict(_("This import is not waiting for confirmation. Reload its page."))
+    if checked.confirmed_at is None and bank_has_changed(checked):
+        waiting.update(**background_work.afresh())
+        return False
     if seems_shifted(batch) and not allow_shifted:
         raise BadInput(
             _(
@@ -69,13 +90,19 @@ def confirm_import(
             ),
             code="shifted",
         )
-    confirmed = ImportBatch.objects.filter(pk=batch.pk, status=Is.CHECKED).exclude(folder="")
-    said = batch.options | ({"allow_shifted": True} if allow_shifted else {})
-    if not confirmed.update(confirmed_at=clock(), options=said, **background_work.afresh()):
-        raise Conflict(_("This import is not waiting for confirmation. Reload its page."))
-    tag = Tag.QUESTIONS_IMPORTED if batch.kind == QUESTIONS.kind else Tag.ANSWERS_IMPORTED
     allowed = {"allow_shifted": True} if allow_shifted else {}
+    said = checked.options | allowed
+    if not waiting.update(confirmed_at=clock(), options=said, **background_work.afresh()):
+        raise Conflict(_("This import is not waiting for confirmation. Reload its page."))
+    ImportProblem.objects.filter(batch=batch, code=OUTDATED).delete()  # The person was told.
+    tag = Tag.QUESTIONS_IMPORTED if batch.kind == QUESTIONS.kind else Tag.ANSWERS_IMPORTED
     record(tag, batch, actor=acting_user, source=batch.source, **allowed)
+    return True
+
+
+def end_of(batch: ImportBatch) -> str:
+    """When the check (or the import) of *batch* ended, which tells it from a later one."""
+    return batch.ended_at.isoformat() if batch.ended_at else ""
 
 
 @transaction.atomic
@@ -132,7 +159,7 @@ def work_on_upload(
 
     *read_all* reads its files, for a check or for the import, and raises Stopped where it is
     to end before; *counted* gives what was written in the end. An import that refused a file as
-    shifted waits for a person again, who may allow it.
+    shifted, or left out one whose check no longer held, waits for a person again.
     """
     batch = claim(batch_id, clock(), kind)
     if batch is None:
@@ -141,7 +168,8 @@ def work_on_upload(
     def task() -> Is:
         with kept_alive(batch, clock):
             read_all(batch, clock)
-        waits = batch.confirmed_at is None or refused_as_shifted(batch)
+        again = refused_as_shifted(batch) or was_outdated(batch)
+        waits = batch.confirmed_at is None or again
         return Is.CHECKED if waits else Is.DONE
 
     def counts() -> dict[str, Any]:

@@ -19,8 +19,11 @@ from questions.importers.recognise import NOT_READ
 from questions.importers.records import Problem
 from questions.models import Dataset, ImportBatch, ImportProblem
 from questions.models.imports import ImportFile
+from questions.selectors.imports import OUTDATED, bank_state
 
 SOURCE_LENGTH = 200
+# What a check says of items that would change.
+CHANGES = ("changed_item", "repair_overtaken", "rubric_overtaken", "rubric_of_earlier_text")
 
 
 class ReadFile(Protocol):
@@ -63,6 +66,13 @@ class ImportLog:
         batch = self._made(dataset)
         batch.counts = dict(self._counts)
         batch.save(update_fields=["counts"])
+
+    def was_checked(self, file: ReadFile) -> bool:
+        """Whether a check, where there was one, named all that *file* changes."""
+        return True
+
+    def has_read(self, tasks: Iterable[tuple[str, str]]) -> None:
+        """Hear of which *tasks* (with their datasets) all files together held items."""
 
     def goes_on(self, file: ReadFile, counts: Mapping[str, int]) -> bool:
         """Hear what became of *file*, after its transaction; False ends the import there."""
@@ -131,14 +141,41 @@ class UploadLog(ImportLog):
 
     def wrote(self, dataset: Dataset | None, counts: Mapping[str, int], file: str = "") -> None:
         """Note what was written, in its transaction."""
-        self._note(file, counts, refused=False)
+        self._note(file, counts, refused=False, left=False)
         upload = ImportBatch.objects.filter(pk=self._upload.pk)
         upload.update(dataset=dataset, counts=self._counted(self._upload))
 
+    def was_checked(self, file: ReadFile) -> bool:
+        """Whether the person who confirmed was told of all that *file* would change now.
+
+        Nothing more is expected of a file that was imported already.
+        """
+        if self._upload.confirmed_at is None:
+            return True
+        of_file = {"batch": self._upload, "file": self._named(file.name)}
+        named = dict(ImportProblem.objects.filter(**of_file).values_list("text", "code"))
+        imported = ImportFile.objects.filter(
+            batch=self._upload, name=of_file["file"], imported_at__isnull=False
+        )
+        if OUTDATED in named.values() or imported.exists():
+            named = {}
+        return all(found.text in named for found in file.problems if found.code in CHANGES)
+
+    def has_read(self, tasks: Iterable[tuple[str, str]]) -> None:
+        """Keep with a check what the bank held of *tasks* meanwhile."""
+        if self._upload.confirmed_at is not None:
+            return
+        known = sorted(tasks)
+        states = self._upload.options.setdefault("checked", {})
+        states[self._prefix] = {"tasks": known, "state": bank_state(known)}
+        upload = ImportBatch.objects.filter(pk=self._upload.pk)
+        upload.update(options=self._upload.options)
+
     def goes_on(self, file: ReadFile, counts: Mapping[str, int]) -> bool:
         """Note the file and its problems; False when somebody asked to stop or took over."""
+        left = file.refused or any(problem.code == OUTDATED for problem in file.problems)
         with transaction.atomic():
-            self._note(file.name, counts, refused=file.refused)
+            self._note(file.name, counts, refused=file.refused, left=left)
             self._keep_problems(file)
             noted = held(self._upload).update(
                 heartbeat=self._clock(),
@@ -160,8 +197,11 @@ class UploadLog(ImportLog):
     def finish(self) -> None:
         """Everything was noted file by file."""
 
-    def _note(self, name: str, counts: Mapping[str, int], *, refused: bool) -> None:
-        """The counts of a file; one that was imported keeps those of the import that wrote it."""
+    def _note(self, name: str, counts: Mapping[str, int], *, refused: bool, left: bool) -> None:
+        """The counts of a file; one that was imported keeps those of the import that wrote it.
+
+        *left* says that nothing of it was written: it was refused, or has to be confirmed again.
+        """
         importing = self._upload.confirmed_at is not None
         more = {key: value for key, value in counts.items() if key not in COUNTS}
         values: dict[str, Any] = {key: counts.get(key, 0) for key in COUNTS}
@@ -170,7 +210,7 @@ class UploadLog(ImportLog):
             batch=self._upload, name=self._named(name), defaults=values
         )
         if row.imported_at is None and (importing or not made):
-            imported_at = self._clock() if importing and not refused else None
+            imported_at = self._clock() if importing and not left else None
             ImportFile.objects.filter(pk=row.pk).update(**values, imported_at=imported_at)
 
     def _keep_problems(self, file: ReadFile) -> None:

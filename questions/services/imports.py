@@ -26,6 +26,7 @@ from questions.importers.jsonl_images import images_beside
 from questions.importers.records import Problem, SourceFile
 from questions.models import Dataset, Question, QuestionRevision
 from questions.rules.vocabulary import ItemStatus
+from questions.selectors.imports import OUTDATED
 from questions.services.bank import Stored, store_records
 from questions.services.gate import check_duplicates
 from questions.services.import_checks import (
@@ -120,6 +121,7 @@ def import_questions(
                 break
         else:
             log.note(left_out.problems())
+            log.has_read(tasks)
     datasets = list(dict.fromkeys(dataset for dataset, _task in tasks))
     if not dry_run:
         log.finish()
@@ -192,15 +194,18 @@ def _store(
 ) -> tuple[SourceFile, Counter[str]]:
     """Write *file* in one transaction; the file with what changed in it, and the counts.
 
-    Without *allow* nothing is written of one that seems shifted.
+    Without *allow* nothing is written of one that seems shifted, and nothing of one that changes
+    what its check did not name.
     """
     try:
         with transaction.atomic(), collector_paused():
             stored = store_records(file.records, images)
+            changes = _changes(file.name, stored)
             if stored.moved_texts and not (dry_run or allow):
                 raise Shifted(stored.moved_texts)
             written = [store_task_facts(task) for task in file.tasks]
-            if dry_run:
+            outdated = not log.was_checked(replace(file, problems=tuple(changes)))
+            if dry_run or outdated:
                 transaction.set_rollback(True)
             elif stored.counts["new"] or stored.counts["changed"] or any(written):
                 log.wrote(stored.dataset, stored.counts, file.name)
@@ -209,34 +214,39 @@ def _store(
         return replace(file, problems=(*file.problems, *problems)), Counter()
     except Shifted as refused:
         found = [moved.problem(file.name, fatal=True) for moved in refused.moved_texts]
-        return replace(file, problems=(*file.problems, *found)), Counter()
-    return _with_changes(file, stored), stored.counts
+        return replace(file, problems=(*file.problems, *found, *changes)), Counter()
+    found = [moved.problem(file.name, fatal=False) for moved in stored.moved_texts]
+    if outdated:
+        text = "The bank has changed since the check: confirm again what the file changes now."
+        found.append(Problem(file.name, None, OUTDATED, text))
+    return replace(file, problems=(*file.problems, *found, *changes)), stored.counts
 
 
-def _with_changes(file: SourceFile, stored: Stored) -> SourceFile:
-    problems = [moved.problem(file.name, fatal=False) for moved in stored.moved_texts]
+def _changes(file: str, stored: Stored) -> list[Problem]:
+    """What is said of each item that changes."""
+    problems = []
     for item in stored.changed:
         text = f"Question {item.external_id} of {item.task} differs in: {', '.join(item.fields)}."
-        problems.append(Problem(file.name, None, "changed_item", text))
+        problems.append(Problem(file, None, "changed_item", text))
         if item.repairs_lost:
             text = (
                 f"What a person corrected in question {item.external_id} of {item.task} "
                 f"counts no more, as the source counts: {', '.join(item.repairs_lost)}."
             )
-            problems.append(Problem(file.name, None, "repair_overtaken", text))
+            problems.append(Problem(file, None, "repair_overtaken", text))
         if item.rubric_overtaken:
             text = (
                 f"The rubric that a person accepted for question {item.external_id} of "
                 f"{item.task} counts no more, as the source brings another."
             )
-            problems.append(Problem(file.name, None, "rubric_overtaken", text))
+            problems.append(Problem(file, None, "rubric_overtaken", text))
         if item.rubric_stays:
             text = (
                 f"The accepted rubric of question {item.external_id} of {item.task} "
                 "was written for another text or key."
             )
-            problems.append(Problem(file.name, None, "rubric_of_earlier_text", text))
-    return replace(file, problems=(*file.problems, *problems))
+            problems.append(Problem(file, None, "rubric_of_earlier_text", text))
+    return problems
 
 
 def _nothing_read(problems: list[Problem], path: Path) -> str:

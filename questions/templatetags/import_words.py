@@ -62,6 +62,7 @@ PROBLEMS: dict[str, Words] = {
     "duplicate_id": _("duplicate question"),
     "duplicate_keyword": _("duplicate keyword"),
     "changed_item": _("differs from the bank"),
+    "check_outdated": _("not imported, the bank has changed since the check"),
     "shifted": _("questions get the texts of others"),
     "missing_items": _("questions of the bank are missing"),
     "repair_overtaken": _("a repair counts no more"),

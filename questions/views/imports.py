@@ -92,7 +92,9 @@ class ImportPages(WorkPages):
             "totals": totals,
             "taken_files": max(0, progress.done - totals.refused),
             "shifted": work.status == ImportStatus.CHECKED and reading.seems_shifted(work),
+            "outdated": work.status == ImportStatus.CHECKED and reading.was_outdated(work),
             "checked": work.status == ImportStatus.CHECKED,
+            "seen": import_jobs.end_of(work),
             "goes_on": work.goes_on and bool(work.folder),
         }
 
@@ -110,7 +112,9 @@ class ImportPages(WorkPages):
         """Import what was checked."""
         allowed = bool(request.POST.get("allow_shifted"))
         work = self.get_work(request, pk)
-        import_jobs.confirm_import(work, acting_user=request.user, allow_shifted=allowed)
+        about = {"allow_shifted": allowed, "seen": request.POST.get("seen", "")}
+        if not import_jobs.confirm_import(work, acting_user=request.user, **about):
+            messages.warning(request, import_jobs.CHECKED_AGAIN)
         self.ask(pk)
         return redirect(self.at["one"], pk)
 

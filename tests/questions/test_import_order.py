@@ -13,7 +13,7 @@ from django.core.management import call_command
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput
-from questions.models import ImportBatch, Question
+from questions.models import Question
 from questions.services.import_jobs import confirm_import, work_on_import
 from questions.services.imports import import_questions
 from questions.services.labels import set_labels
@@ -149,10 +149,14 @@ def test_a_bank_that_changed_since_the_check_is_not_shifted(
     import_questions("jsonl", write(folder, 16, 17, 18, 19, 20))
     work_on_import(batch.pk)
     import_questions("jsonl", write(folder, 1, 2, 3, 4, 5))
-    confirm_import(batch, acting_user=curator)
+    assert not confirm_import(batch, acting_user=curator)
     work_on_import(batch.pk)
     assert texts() == [1, 2, 3, 4, 5]
-    assert ImportBatch.objects.get(pk=batch.pk).problems.filter(code="shifted", fatal=True).exists()
+    batch.refresh_from_db()
+    assert batch.problems.filter(code="shifted").exists()
+    with pytest.raises(BadInput) as refused:
+        confirm_import(batch, acting_user=curator)
+    assert refused.value.code == "shifted"
 
 
 def test_a_file_refused_as_shifted_at_its_import_waits_to_be_allowed(
