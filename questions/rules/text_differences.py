@@ -38,8 +38,8 @@ def differences(before: str, after: str) -> list[Piece]:
 
 def _pieces(before: str, after: str) -> Iterator[Piece]:
     old, new = _WORDS.findall(before), _WORDS.findall(after)
-    first = _alike(old, new)
-    last = _alike(old[first:][::-1], new[first:][::-1])
+    first = alike(old, new)
+    last = alike(old[first:][::-1], new[first:][::-1])
     yield from _piece("same", old[:first])
     old, end = _cut(old[first:], last)
     new, _same = _cut(new[first:], last)
@@ -68,7 +68,7 @@ def _piece(kind: Kind, parts: Sequence[str]) -> Iterator[Piece]:
         yield Piece(kind, "".join(parts))
 
 
-def _alike(old: Sequence[str], new: Sequence[str]) -> int:
+def alike(old: Sequence[str], new: Sequence[str]) -> int:
     """How many parts both begin with."""
     return next(
         (place for place, (one, other) in enumerate(zip(old, new, strict=False)) if one != other),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from random import Random
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -290,6 +293,13 @@ def test_the_question_page_leads_to_its_problem(bank: dict[str, ItemProblem], le
         ("one\n\ntwo", "one", "one\n\n[two]", "one"),
         ("**bold** a", "bold b", "**bold** [a]", "bold [b]"),
         ("", "", "", ""),
+        (
+            r"a \(x\) \[y \\[2pt] z\]",
+            r"a \(w\) \[y\]",
+            r"a [\(x\)] [\[y \\[2pt] z\]]",
+            r"a [\(w\)] [\[y\]]",
+        ),
+        ("![a!](p.png) b", "![a!](q.png) b", "[![a!](p.png)] b", "[![a!](q.png)] b"),
     ],
 )
 def test_differences(one: str, other: str, left: str, right: str) -> None:
@@ -297,6 +307,58 @@ def test_differences(one: str, other: str, left: str, right: str) -> None:
     shown = ["".join(f"[{t}]" if differs else t for t, differs in side) for side in pieces]
     assert shown == [left, right]
     assert ["".join(t for t, _ in side) for side in pieces] == [one, other]
+
+
+def test_long_texts_differ_by_their_lines() -> None:
+    lines = [f"line {n} of the text with words" for n in range(400)]
+    changed = list(lines)
+    changed[100] = "another line **here**"
+    changed[300] = "line 300 of the text with other words"
+    pieces = different_pieces("\n".join(lines), "\n".join(changed))
+    shown = ["".join(text for text, differs in side if differs) for side in pieces]
+    assert shown == [
+        "line100ofthetextwithwordsline300ofthetextwith",
+        "anotherlinehereline300ofthetextwithother",
+    ]
+    assert "".join(text for text, _differs in pieces[1]) == "\n".join(changed)
+
+
+WORDS = [f"{a}{b}" for a in ("ba", "be", "bi", "bo") for b in ("ca", "ce", "ci", "co")]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [" ".join(Random(seed).choices(WORDS, k=20_000)) for seed in (1, 2)],
+        ["\n".join(Random(seed).choices(WORDS, k=20_000)) for seed in (1, 2)],
+        [" ".join(f"s{n % 50} {side}{n}" for n in range(10_000)) for side in "xy"],
+        [" ".join(f"{side}{n}" for n in range(750)) for side in "xy"],
+        ["![" * 150_000, "!" + "![" * 150_000],
+        ["![](" * 100_000, "!" + "![](" * 100_000],
+        ["\\(" * 150_000, "!" + "\\(" * 150_000],
+        ["\\[" * 150_000, "!" + "\\[" * 150_000],
+        ["$$" * 150_000 + "$", "!" + "$$" * 150_000],
+        ["甲" * 300_000, "乙" * 300_000],
+    ],
+    ids=[
+        "words",
+        "lines",
+        "mixed",
+        "spaces",
+        "images",
+        "links",
+        "inline",
+        "display",
+        "dollars",
+        "signs",
+    ],
+)
+def test_texts_of_any_size_are_compared_at_once(texts: list[str]) -> None:
+    """Eight looks at a pair of 100 kB each took all threads of the site for good."""
+    started = time.process_time()
+    pieces = different_pieces(*texts)
+    assert time.process_time() - started < 10
+    assert ["".join(text for text, _differs in side) for side in pieces] == texts
 
 
 @pytest.mark.parametrize("address", ["/questions/problems/export/", "/runs/search/export/"])
