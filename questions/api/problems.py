@@ -26,6 +26,8 @@ from questions.services.reported import report_problem
 
 # Options, or texts of a key, of one item
 MOST_TEXTS = 500
+# Spaces around a text are part of it, and one option of several may be empty.
+AS_IT_IS: Any = {"trim_whitespace": False, "allow_blank": True}
 
 
 class DecisionSerializer(serializers.ModelSerializer[ItemDecision]):
@@ -64,18 +66,18 @@ class ProblemSerializer(serializers.ModelSerializer[ItemProblem]):
 
 
 class RepairSerializer(serializers.Serializer[Any]):
-    """The item as it should be; what is not named stays."""
+    """The item as it should be; what is not named, or comes back as it was, stays."""
 
     answer_key = api_fields.ListField(
-        child=serializers.CharField(), max_length=MOST_TEXTS, required=False
+        child=serializers.CharField(**AS_IT_IS), max_length=MOST_TEXTS, required=False
     )
     options = api_fields.ListField(
-        child=serializers.CharField(), max_length=MOST_TEXTS, required=False
+        child=serializers.CharField(**AS_IT_IS), max_length=MOST_TEXTS, required=False
     )
-    passage = serializers.CharField(required=False, allow_blank=True)
-    stem = serializers.CharField(required=False)
-    reference_answer = serializers.CharField(required=False, allow_blank=True)
-    analysis = serializers.CharField(required=False, allow_blank=True)
+    passage = serializers.CharField(required=False, **AS_IT_IS)
+    stem = serializers.CharField(required=False, trim_whitespace=False)
+    reference_answer = serializers.CharField(required=False, **AS_IT_IS)
+    analysis = serializers.CharField(required=False, **AS_IT_IS)
 
 
 class DecideSerializer(serializers.Serializer[Any]):

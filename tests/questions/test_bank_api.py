@@ -244,6 +244,27 @@ def test_problems_are_listed_and_decided(curator: User, question: Question) -> N
     assert whole["revision"]["published_key"] == ["A"]
 
 
+def test_a_repair_by_the_api_changes_what_was_changed_and_nothing_else(curator: User) -> None:
+    stem = "  An indented question\n"
+    options = [" one ", "two\n", "", "four"]
+    question = make_question(stem=stem)
+    question.revisions.update(options=options)
+    report = {"words": "the key is B", "quarantines": False}
+    problem = post(curator, f"questions/{question.public_id}/problems/", report).json()["id"]
+    revision = get(curator, f"questions/{question.public_id}/").json()["revision"]
+    assert revision["options"] == options
+    repair = {name: revision[name] for name in ("options", "stem", "passage", "analysis")}
+    repair |= {"options": [*options[:3], " 4 "], "answer_key": ["B"]}
+    said = {"decision": "repair", "reason": "as printed", "repair": repair}
+    assert post(curator, f"problems/{problem}/decide/", said).status_code == 201
+    question.refresh_from_db()
+    assert question.current is not None
+    assert (question.current.stem, question.current.answer_key) == (stem, ["B"])
+    assert question.current.options == [*options[:3], "4"]
+    blank = said | {"repair": {"answer_key": [" "]}}
+    assert post(curator, f"problems/{problem}/decide/", blank).json()["code"] == "empty_key"
+
+
 def test_imports_tell_their_files_and_problems(curator: User) -> None:
     batch = ImportBatch.objects.create(kind="questions", source="a.zip", status="checked")
     ImportProblem.objects.create(batch=batch, file="a.jsonl", row=3, code="wrong_type", text="No.")
