@@ -62,9 +62,13 @@ class ArchiveRefusal(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that an archive may unpack to. ``ratio`` counts once a file is over 1 MB."""
+    """The most that an archive may unpack to, of which each file and each folder takes time.
+
+    ``ratio`` counts once a file is over 1 MB.
+    """
 
     entries: int = 20_000
+    folders: int = 1000
     total_bytes: int = 500 * 2**20
     file_bytes: int = 100 * 2**20
     ratio: int = 100
@@ -103,12 +107,13 @@ def unpack(archive: BinaryIO, folder: Path, limits: Limits | None = None) -> int
         with zipfile.ZipFile(archive) as opened:
             entries = list(_checked_entries(opened.infolist(), limits))
             budget = limits.total_bytes
+            made: set[PurePosixPath] = set()
             for info, path in entries:
-                target = folder / path
-                if not target.resolve().is_relative_to(folder.resolve()):
-                    raise ArchiveRefusal("unsafe_name", info.filename)
-                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                budget -= _write(opened, info, target, min(budget, limits.file_bytes), limits)
+                if path.parent not in made:
+                    _make_folder(folder, path.parent, info.filename)
+                    made.add(path.parent)
+                most = min(budget, limits.file_bytes)
+                budget -= _write(opened, info, folder / path, most, limits)
     except ArchiveRefusal:
         raise
     except DAMAGED:
@@ -119,6 +124,14 @@ def unpack(archive: BinaryIO, folder: Path, limits: Limits | None = None) -> int
             raise
         raise ArchiveRefusal("broken_zip") from None
     return len(entries)
+
+
+def _make_folder(folder: Path, parent: PurePosixPath, name: str) -> None:
+    """Make *parent* below *folder*, for the entry *name*."""
+    target = folder / parent
+    if not target.resolve().is_relative_to(folder.resolve()):
+        raise ArchiveRefusal("unsafe_name", name)
+    target.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def unpack_isolated(archive: BinaryIO, folder: Path) -> int:
@@ -192,10 +205,12 @@ def _checked_entries(
     if not wanted:
         raise ArchiveRefusal("nothing_to_import")
     files = {str(path).casefold() for _info, path in wanted}
-    for _info, path in wanted:
-        for folder in path.parents:
-            if str(folder).casefold() in files:
-                raise ArchiveRefusal("name_twice", str(folder))
+    folders = {str(folder) for _info, path in wanted for folder in path.parents}
+    if len(folders) > limits.folders:
+        raise ArchiveRefusal("too_many_files")
+    for folder in sorted(folders):
+        if folder.casefold() in files:
+            raise ArchiveRefusal("name_twice", folder)
     yield from wanted
 
 

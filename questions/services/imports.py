@@ -136,8 +136,8 @@ def import_questions(
 def compare_uncompared(unchanged_since: datetime | None = None) -> int:
     """Compare the datasets that imports wrote to with the whole bank; how many it compared.
 
-    Those of an import that ended before it came to that are among them. With *unchanged_since* only
-    those that got no revision after that time, and that nobody compares or imports now.
+    Those of an import that ended before it came to that are among them, and none that somebody else
+    compares now. With *unchanged_since* only those that got no revision after that time.
     """
     datasets = Dataset.objects.filter(uncompared=True)
     if unchanged_since is not None:
@@ -147,7 +147,7 @@ def compare_uncompared(unchanged_since: datetime | None = None) -> int:
     for dataset in list(datasets):
         with transaction.atomic(), collector_paused():
             held = Dataset.objects.filter(pk=dataset.pk, uncompared=True)
-            if held.select_for_update(no_key=True, skip_locked=unchanged_since is not None).first():
+            if held.select_for_update(no_key=True, skip_locked=True).first():
                 check_duplicates(dataset)
                 compared += 1
     return compared

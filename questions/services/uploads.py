@@ -45,7 +45,9 @@ MOST_UPLOADS = 10
 
 SENTENCES: dict[str, str | Promise] = {
     "broken_zip": gettext_lazy("The .zip file is damaged or not a .zip file."),
-    "too_many_files": gettext_lazy("The .zip file contains more than 20,000 files."),
+    "too_many_files": gettext_lazy(
+        "The .zip file contains more than 20,000 files or 1,000 folders."
+    ),
     "too_large_unpacked": gettext_lazy(
         "With “%(name)s” the .zip file becomes too large when unpacked."
     ),

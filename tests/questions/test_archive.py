@@ -163,6 +163,8 @@ def test_the_sum_and_each_file_have_their_most(tmp_path: Path) -> None:
 def test_too_many_files_are_refused_before_their_names_are_read(tmp_path: Path) -> None:
     many = zipped({f"{n}.json": b"" for n in range(101)})
     assert refusal(many, tmp_path, Limits(entries=100)) == "too_many_files"
+    deep = zipped({f"d{n}/e/{n}.json": b"[]" for n in range(500)})
+    assert refusal(deep, tmp_path) == "too_many_files", "with the folder above, 1,001 folders"
     content = bytearray(zipped({"a.json": b"{}"}).getvalue())
     struct.pack_into("<I", content, content.rindex(b"PK\x05\x06") + 12, 200 << 20)
     assert refusal(io.BytesIO(bytes(content)), tmp_path) == "too_many_files"

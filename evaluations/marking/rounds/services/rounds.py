@@ -216,7 +216,7 @@ def close_round(
     not_final = BlindAnswer.objects.filter(round=marking_round, final=None, role=AnswerRole.ANSWER)
     lost = seeds_without_final(marking_round).count() if begun else 0
     record(
-        Tag.ROUND_FINALIZED, marking_round, actor=acting_user, unsettled=unsettled.count() + lost
+        Tag.ROUND_FINALIZED, marking_round, actor=acting_user, unsettled=not_final.count() + lost
     )
     marking_round.refresh_from_db()
 
