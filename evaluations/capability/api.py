@@ -112,7 +112,7 @@ class OwnJudgementsAPI(generics.ListAPIView[CapabilityJudgement]):
         if slot is None:
             raise NotFound(_("There is no such response, or it is no longer assigned to you."))
         values = {one: said.pop(one.value) for one in Dimension if one.value in said}
-        saved = save_judgement(slot, reviewer, values=values, **said)
+        saved = save_judgement(slot, reviewer, values=values, **said, own_key=True)
         body = OwnJudgementSerializer(own_judgements(reviewer).get(pk=saved.judgement.pk)).data
         code = status.HTTP_200_OK if saved.repeated else status.HTTP_201_CREATED
         return Response(body, status=code)

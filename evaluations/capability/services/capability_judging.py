@@ -43,14 +43,16 @@ def save_judgement(
     weaknesses: Iterable[str] = (),
     note: str = "",
     seconds: int | None = None,
+    own_key: bool = False,
 ) -> SavedJudgement:
     """Store what *reviewer* says of the answer of *slot*: a first judgement or a new version.
 
     *values* has an entry for each dimension that the task asks for: 1, 0, or None
     where it does not apply. *based_on_version* is the version that the page showed,
-    0 for none. The same *key* with the same content is the same judgement; with
-    other content, as when one changed the form after a save whose answer was lost,
-    it is refused.
+    0 for none. A *key* that was used, with the content that counts, is that judgement;
+    an *own_key*, which one request has and no second window, with the content that it
+    stored. With other content, as when one changed the form after a save whose answer
+    was lost, it is refused.
 
     Raises NotFound when the reviewer does not hold the answer, BadInput for what
     the task does not ask or a list does not hold, Conflict when the review is
@@ -61,7 +63,7 @@ def save_judgement(
     try:
         with transaction.atomic():
             held = _held(slot, reviewer)
-            if earlier := _earlier(key, given, held):
+            if earlier := _earlier(key, given, held, own_key):
                 return SavedJudgement(earlier, repeated=True)
             current = held.judgement
             stored = current.version if current else 0
@@ -140,15 +142,18 @@ def _held(slot: ReviewSlot, reviewer: User) -> ReviewSlot:
     return held
 
 
-def _earlier(key: uuid.UUID, given: _Given, slot: ReviewSlot) -> CapabilityJudgement | None:
+def _earlier(
+    key: uuid.UUID, given: _Given, slot: ReviewSlot, own_key: bool
+) -> CapabilityJudgement | None:
     """What an equal request stored before."""
     stored = CapabilityJudgement.objects.filter(key=key).first()
     if stored is None:
         return None
     if stored.slot_id != slot.pk:
         raise BadInput(_("Use a new submission id for a new verdict."), code="key_used")
-    if given.is_same(stored):
-        return stored
+    same = stored if own_key else slot.judgement
+    if same and given.is_same(same):
+        return same
     raise _stale(slot.judgement)
 
 

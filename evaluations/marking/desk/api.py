@@ -140,7 +140,7 @@ class OwnMarksAPI(generics.ListAPIView[Mark]):
         if slot is None:
             raise NotFound(_("There is no such response, or it is no longer assigned to you."))
         said["flags"] = tuple(Flag(flag) for flag in said["flags"])
-        saved = save_mark(slot, teacher, **said, now=now)
+        saved = save_mark(slot, teacher, **said, own_key=True, now=now)
         body = OwnMarkSerializer(own_marks(teacher).get(pk=saved.mark.pk)).data
         code = status.HTTP_200_OK if saved.repeated else status.HTTP_201_CREATED
         return Response(body, status=code)

@@ -164,6 +164,23 @@ def test_the_same_key_and_content_is_one_judgement(review: CapabilityReview, tea
     assert CapabilityJudgement.objects.count() == 1
 
 
+def test_an_earlier_judgement_that_an_old_page_sends_again_is_no_repeated_save(
+    review: CapabilityReview, teacher: User
+) -> None:
+    """Two windows that show no judgement have one key. A request of the API has its own."""
+    slot, said = claimed(teacher, review), {"key": uuid.uuid4(), "based_on_version": 0}
+    first = save_judgement(slot, teacher, values=all_of(1), **said)
+    judge(slot, teacher, based_on_version=1, values=all_of(0), note="second")
+    with pytest.raises(Conflict) as refusal:
+        save_judgement(slot, teacher, values=all_of(1), **said)
+    stored = refusal.value.details["stored"]
+    assert isinstance(stored, dict)
+    assert (refusal.value.code, stored["version"], stored["note"]) == ("stale_version", 2, "second")
+    again = save_judgement(slot, teacher, values=all_of(1), own_key=True, **said)
+    assert (again.judgement, again.repeated) == (first.judgement, True)
+    assert CapabilityJudgement.objects.count() == 2
+
+
 def test_a_revision_is_a_new_version_and_an_old_page_writes_nothing_over_it(
     review: CapabilityReview, teacher: User
 ) -> None:

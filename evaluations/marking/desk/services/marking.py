@@ -58,6 +58,7 @@ def save_mark(
     from_sheet: bool = False,
     entered_by: User | None = None,
     known_draft: int = 0,
+    own_key: bool = False,
     now: datetime,
 ) -> SavedMark:
     """Store the mark that *teacher* gives to the response of *slot*.
@@ -66,25 +67,24 @@ def save_mark(
     without a rubric *total* is given alone. *based_on_version* is the version that the page
     showed, 0 for none; a revision is a new version, in the time that the round gives for that
     from the first save on (none at all for a mark that is read *from_sheet*). What the partner
-    did changes nothing of that: ``finalize_due`` does the rest when the time of all marks is
-    over. The same *key* with the same content is the same mark.
+    did changes nothing of that: ``finalize_due`` does the rest when all that time is over. A used
+    *key* with the content that counts is that mark; an *own_key*, which no second window has, with
+    the content that it stored.
 
     *entered_by* is who enters the mark, where that is not the teacher; they may enter no other
     mark of the response. *known_draft* is the newest draft that the page knew: a newer one stays.
 
-    Raises NotFound when the teacher does not hold the response, NotAllowed for a person who
-    entered or gave another mark of it or would change one that the teacher gave, BadInput for a
-    mark that does not fit, Conflict when the round is not open (kept as a draft, unless a file has
-    the marks), the response has another rubric now, the mark cannot be revised now, or the page
-    was older (kept beside the mark in an open or paused round).
+    Raises NotFound when the teacher does not hold it, NotAllowed for who entered or gave another
+    mark of it or would change one of the teacher's, BadInput for a mark that does not fit, Conflict
+    when the round is not open (kept as a draft, unless a file has the marks), the rubric is
+    another, the mark cannot be revised, or the page was older (kept beside the mark).
     """
     given = GivenMark(tuple(points), total, comment.strip(), tuple(flags), seconds)
     entered_by = None if entered_by == teacher else entered_by
     with _unless_used(key), transaction.atomic():
-        slot = _held(slot, teacher)
-        answer = slot.answer
+        answer = (slot := _held(slot, teacher)).answer
         stored = standing(answer, key)
-        earlier, key, stale = _earlier(key, given, slot, teacher, based_on_version, stored)
+        earlier, key, stale = _earlier(key, given, slot, teacher, based_on_version, stored, own_key)
         stores = _stores(answer.round, stale=stale, from_sheet=from_sheet)
         if earlier is None and stores:
             refuse_second_entry(stored, slot, entered_by or teacher)
@@ -170,12 +170,15 @@ def _earlier(
     teacher: User,
     based_on_version: int,
     stored: Standing,
+    own_key: bool,
 ) -> tuple[Mark | None, uuid.UUID, bool]:
     """What an equal request stored before, the key to store under, and whether the mark is stale.
 
-    Other content under a used key comes from a page that is older than the stored mark, so it is
-    stale. A stale mark leaves the *key* that was sent to the mark that counts: a response whose
-    mark was returned has the key of the pages before it. Its own is the same each time.
+    Two windows of one page have the same key. So under a used key whatever is not the mark that
+    counts comes from an older page and is stale, also where an earlier version says the same: only
+    an *own_key* tells that this is the request that stored it. A stale mark leaves the *key* that
+    was sent to the mark that counts: a response whose mark was returned has the key of the pages
+    before it. Its own is the same each time.
     """
     used = _on_it(stored, key)
     of_other = used.teacher_id != teacher.pk if used else stored.with_key is not None
@@ -188,9 +191,10 @@ def _earlier(
         key = submission_key(key, slot.pk)
         used = _on_it(stored, key)
     stale_key = uuid.uuid5(key, repr((given.as_draft(), based_on_version)))
-    if used and same_content(used, given):
-        return used, key, False
     current = _current(stored, slot) if slot.marked else None
+    same = used if own_key else current
+    if used and same and same_content(same, given):
+        return same, key, False
     stale = bool(used) or based_on_version != (current.own_version if current else 0)
     return _on_it(stored, stale_key), stale_key if stale else key, stale
 
@@ -347,12 +351,17 @@ def _answer(mark: Mark, *, repeated: bool) -> SavedMark:
     if not mark.stale:
         return SavedMark(mark, repeated)
     stored = current_mark(mark.slot)
+    sentence = _(
+        "Another mark of yours for this response was saved before, perhaps in a second window. "
+        "Both are kept. The one saved first counts until you decide."
+    )
+    if stored is None:
+        sentence = _(
+            "The lead has returned this response for re-marking, and this page is older. What you "
+            "submitted is kept but does not count. Check it and save again."
+        )
     raise Conflict(
-        _(
-            "Another mark of yours for this response was saved before, perhaps in a "
-            "second window. Both are kept. The one saved first counts until you "
-            "decide."
-        ),
+        sentence,
         code="stale_version",
         stored=as_details(stored) if stored else None,
         sent=as_details(mark),

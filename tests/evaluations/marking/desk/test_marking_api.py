@@ -145,6 +145,18 @@ def test_a_conflict_holds_both_marks(answer: BlindAnswer, teacher: User) -> None
     assert (late.json()["stored"]["total"], late.json()["sent"]["total"]) == ("3", "6")
 
 
+def test_a_request_that_comes_again_after_a_change_is_the_same_mark(
+    answer: BlindAnswer, teacher: User
+) -> None:
+    MarkingRound.objects.update(window_minutes=15)
+    client, first = logged_in(teacher), body(answer, points=["1", "1", "1"])
+    send(client, first)
+    changed = body(answer, points=["2", "1", "1"], based_on_version=1)
+    assert send(client, changed).status_code == 201
+    again = send(client, first)
+    assert (again.status_code, again.json()["version"], again.json()["total"]) == (200, 1, "3.00")
+
+
 def test_a_closed_round_takes_no_mark(
     answer: BlindAnswer, made: MarkingRound, teacher: User
 ) -> None:

@@ -199,6 +199,50 @@ def test_other_content_under_a_used_key_is_kept_as_stale_once(
     assert Mark.objects.filter(stale=False).count() == Mark.objects.filter(stale=True).count() == 1
 
 
+def test_an_earlier_mark_that_an_old_page_sends_again_is_no_repeated_save(
+    teacher: User, other_teacher: User
+) -> None:
+    """Two windows that show no mark have one key: 3 was saved in one, then changed to 4 there."""
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    key = uuid.uuid4()
+    give(answer, teacher, ["1", "1", "1"], key=key)
+    counts = give(answer, teacher, ["2", "1", "1"], based_on_version=1)
+    for _ in range(2):
+        with pytest.raises(Conflict, match="Both are kept") as refused:
+            give(answer, teacher, ["1", "1", "1"], key=key)
+        details: dict[str, Any] = dict(refused.value.details)
+        assert (details["stored"]["total"], details["sent"]["total"]) == ("4", "3")
+    marks = Mark.objects.order_by("pk").values_list("version", "total", "stale")
+    assert list(marks) == [(1, 3, False), (2, 4, False), (2, 3, True)]
+    assert give(answer, teacher, ["2", "1", "1"], key=key) == counts, "what counts is saved"
+
+
+def test_a_request_with_a_key_of_its_own_is_the_same_whatever_was_saved_since(
+    teacher: User, other_teacher: User
+) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    key = uuid.uuid4()
+    first = give(answer, teacher, ["1", "1", "1"], key=key, own_key=True)
+    give(answer, teacher, ["2", "1", "1"], based_on_version=1)
+    assert give(answer, teacher, ["1", "1", "1"], key=key, own_key=True) == first
+    assert Mark.objects.count() == 2
+
+
+def test_a_mark_that_was_returned_is_not_saved_again_by_the_page_that_gave_it(
+    teacher: User, other_teacher: User
+) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    mark = give(answer, teacher, ["1", "1", "1"])
+    slot = held_slot(answer, teacher)
+    with transaction.atomic():
+        reopen_slots([slot], {slot.pk: teacher.pk}, now=later(2))
+    with pytest.raises(Conflict, match="has returned this response") as refused:
+        give(answer, teacher, ["1", "1", "1"], key=mark.key)
+    assert (refused.value.code, refused.value.details["stored"]) == ("stale_version", None)
+    assert list(Mark.objects.order_by("pk").values_list("stale", flat=True)) == [False, True]
+    assert give(answer, teacher, ["1", "1", "1"]).own_version == 1
+
+
 def test_a_stale_page_leaves_the_key_of_the_present_one_to_it(
     teacher: User, other_teacher: User
 ) -> None:
