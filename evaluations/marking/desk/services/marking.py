@@ -89,7 +89,7 @@ def save_mark(
         if earlier is None and stores:
             refuse_second_entry(stored, slot, entered_by or teacher)
             check_rubric(answer, rubric)
-            current = _revised(stored, slot, entered_by, now)
+            current = _revised(stored, slot, entered_by, stale, now)
             check_given(answer, given)
             window = None if from_sheet else _window(slot, current, now)
             mark = _store(
@@ -102,7 +102,7 @@ def save_mark(
             _keep_as_draft(slot, teacher, given, based_on_version, rubric)
     if earlier is None and not stores:
         raise not_open_for_sheets() if from_sheet else _not_open(slot, stale=stale, now=now)
-    return _answer(earlier or mark, repeated=earlier is not None)
+    return _answer(earlier or mark, slot, repeated=earlier is not None, now=now)
 
 
 @contextmanager
@@ -216,18 +216,20 @@ def _stores(marking_round: MarkingRound, *, stale: bool, from_sheet: bool) -> bo
     return status == RoundStatus.OPEN or (kept_beside and status == RoundStatus.PAUSED)
 
 
-def _revised(stored: Standing, slot: Slot, entered_by: User | None, now: datetime) -> Mark | None:
-    """The version that a save revises, None for a first mark.
+def _revised(
+    stored: Standing, slot: Slot, entered_by: User | None, stale: bool, now: datetime
+) -> Mark | None:
+    """The version that a save revises or, *stale*, is kept beside; None for a first mark.
 
     Raises NotAllowed where the teacher gave it and *entered_by* would replace it, Conflict when
-    its time is over.
+    its time is over, unless it would change nothing.
     """
     if not slot.marked:
         return None
     current = _current(stored, slot)
     if entered_by is not None:
         refuse_given_by_teacher(current)
-    if current is not None and not is_revisable(slot, now):
+    if current is not None and not stale and not is_revisable(slot, now):
         raise _too_late()
     return current
 
@@ -346,11 +348,11 @@ def _after(slot: Slot, mark: Mark, *, window: datetime | None, first: bool, now:
         close_windows(own.exclude(answer__question=answer.question_id), now=now)
 
 
-def _answer(mark: Mark, *, repeated: bool) -> SavedMark:
+def _answer(mark: Mark, slot: Slot, *, repeated: bool, now: datetime) -> SavedMark:
     """A stale mark is answered with both versions, also when it is sent again."""
     if not mark.stale:
         return SavedMark(mark, repeated)
-    stored = current_mark(mark.slot)
+    stored, over = current_mark(slot), slot.marked and not is_revisable(slot, now)
     sentence = _(
         "Another mark of yours for this response was saved before, perhaps in a second window. "
         "Both are kept. The one saved first counts until you decide."
@@ -360,9 +362,19 @@ def _answer(mark: Mark, *, repeated: bool) -> SavedMark:
             "The lead has returned this response for re-marking, and this page is older. What you "
             "submitted is kept but does not count. Check it and save again."
         )
+    elif stored.entered_by is not None:
+        sentence = _(
+            "%(name)s has entered a mark for you for this response. It counts, and what you "
+            "submitted is kept beside it. Ask the lead."
+        ) % {"name": stored.entered_by}
+    elif over:
+        sentence = _(
+            "Another mark of yours for this response was saved before, and the time for changing "
+            "it is over. It counts, and what you submitted is kept beside it. Ask the lead."
+        )
     raise Conflict(
         sentence,
-        code="stale_version",
+        code="settled" if over else "stale_version",
         stored=as_details(stored) if stored else None,
         sent=as_details(mark),
     )

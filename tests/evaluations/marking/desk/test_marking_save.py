@@ -243,6 +243,28 @@ def test_a_mark_that_was_returned_is_not_saved_again_by_the_page_that_gave_it(
     assert give(answer, teacher, ["1", "1", "1"]).own_version == 1
 
 
+@pytest.mark.parametrize("by_lead", [True, False])
+def test_a_save_from_an_older_page_is_kept_beside_a_mark_that_can_only_be_read(
+    by_lead: bool, teacher: User, other_teacher: User, lead: User
+) -> None:
+    """One that a lead entered from a sheet, or the own one where nothing is revised."""
+    (answer,) = answers_of(small_round([teacher, other_teacher]))
+    give(answer, teacher, ["1", "0", "0"], from_sheet=by_lead, entered_by=lead if by_lead else None)
+    said = f"{lead} has entered a mark for you" if by_lead else "time for changing it is over"
+    key = uuid.uuid4()
+    for _ in range(2):
+        with pytest.raises(Conflict, match=said) as refused:
+            give(answer, teacher, ["3", "3", "3"], comment="my own", key=key)
+        details: dict[str, Any] = dict(refused.value.details)
+        assert refused.value.code == "settled"
+        assert (details["stored"]["total"], details["sent"]["total"]) == ("1", "9")
+    marks = Mark.objects.order_by("pk").values_list("total", "comment", "stale", "entered_by")
+    by = lead.pk if by_lead else None
+    assert list(marks) == [(1, "", False, by), (9, "my own", True, None)]
+    entry = AuditEntry.objects.get(tag="mark.stale")
+    assert (entry.actor, entry.detail["total"]) == (teacher, "9")
+
+
 def test_a_stale_page_leaves_the_key_of_the_present_one_to_it(
     teacher: User, other_teacher: User
 ) -> None:

@@ -15,7 +15,13 @@ from questions.models import Question
 from tests.conftest import logged_in
 from tests.evaluations.marking.desk.test_marking_pages import filled
 from tests.evaluations.marking.monitoring.test_new_rubric import OTHER, replaced
-from tests.evaluations.marking_world import answers_of, later, small_round, subjective_question
+from tests.evaluations.marking_world import (
+    answers_of,
+    give,
+    later,
+    small_round,
+    subjective_question,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -86,6 +92,22 @@ def test_what_is_typed_while_the_own_mark_is_returned_is_kept(
     again = client.get(where).text
     assert "data-came-back" in again
     assert "thought again</textarea>" in again
+
+
+def test_what_is_saved_after_a_lead_entered_the_mark_is_shown_beside_it(
+    made: MarkingRound, teacher: User, lead: User
+) -> None:
+    client, (answer,) = logged_in(teacher), answers_of(made)
+    where = f"/marking/responses/{answer.public_id}/"
+    shown = client.post(f"/marking/rounds/{made.public_id}/next/", follow=True).text
+    give(answer, teacher, ["1", "0", "0"], from_sheet=True, entered_by=lead)
+    refused = client.post(f"{where}save/", filled(shown, "3", "3", "3", comment="my own"))
+    assert refused.status_code == 409
+    assert f"{lead} has entered a mark for you" in refused.text
+    assert "does not count (total: 9).<br>“my own”" in refused.text
+    assert '<span class="figure" id="sum">1</span>' in refused.text
+    assert "was not saved" not in refused.text
+    assert Mark.objects.get(stale=True).comment == "my own"
 
 
 def test_what_somebody_else_has_by_then_stays_theirs(
