@@ -65,11 +65,13 @@ export function sayAbove(sentence, text = "", way = "") {
   marks().querySelector(".points").before(said);
 }
 
-// The rubric was replaced, the mark returned, or the response is somebody else's now. False for any other refusal.
+// The rubric was replaced, the mark returned, the round closed, or the response is somebody else's now. False for any
+// other refusal.
 export function sayWayOn(code, sentence) {
   const { again, goOn } = marks().dataset;
   if (code === "not_found") sayAbove(sentence, goOn, "next");
   else if (["rubric_changed", "returned"].includes(code)) sayAbove(sentence, again, "revise");
+  else if (code === "round_closed") sayAbove(sentence);
   else return false;
   return true;
 }

@@ -163,7 +163,17 @@ def put_aside(teacher: User | int) -> QuerySet[HelpOffer]:
 def slots_open_to(
     teacher: User | int, marking_round: MarkingRound | int | None = None, *, now: datetime
 ) -> QuerySet[Slot]:
-    """Unmarked slots in open rounds of *teacher* on responses where they have no other role.
+    """Unmarked slots in open rounds of *teacher*, while neither is paused (``slots_left_to``)."""
+    slots = slots_left_to(teacher, now=now).filter(
+        answer__round__status=RoundStatus.OPEN,
+        answer__round__pool__teacher=teacher,
+        answer__round__pool__paused=False,
+    )
+    return slots.filter(answer__round=marking_round) if marking_round else slots
+
+
+def slots_left_to(teacher: User | int, *, now: datetime) -> QuerySet[Slot]:
+    """Unmarked slots for *teacher*, on responses where they have no other role, in any round.
 
     Whoever entered any version of the other mark of a response for its teacher has a role there
     too, and whoever marked a response keeps that role when the mark is returned for re-marking.
@@ -172,19 +182,15 @@ def slots_open_to(
     role = Q(holder=teacher) | Q(entered_by=teacher) | (Q(void_version__gt=0) & marked_before)
     own_role = Slot.objects.filter(role, answer=OuterRef("answer"))
     entered = Mark.objects.filter(slot__answer=OuterRef("answer"), entered_by=teacher)
-    slots = Slot.objects.filter(
+    return Slot.objects.filter(
         ~Exists(own_role.exclude(pk=OuterRef("pk"))),
         ~Exists(entered.exclude(slot=OuterRef("pk"))),
         for_whom(teacher, now),
         repeats_open(teacher),
         not_returned(teacher),
         never_shown(teacher),
-        answer__round__status=RoundStatus.OPEN,
-        answer__round__pool__teacher=teacher,
-        answer__round__pool__paused=False,
         marked=False,
     ).exclude(kind=SlotKind.ARBITRATION)
-    return slots.filter(answer__round=marking_round) if marking_round else slots
 
 
 def has_work(teacher: User, marking_round: MarkingRound, now: datetime) -> bool:

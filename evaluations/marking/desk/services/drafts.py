@@ -18,6 +18,7 @@ from evaluations.marking.desk.services.same_rubric import (
 from evaluations.marking.desk.services.slots import renew
 from evaluations.marking.desk.sql import drop_draft, own_draft
 from evaluations.models import Draft, Mark, Slot
+from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.locking import locked
 from gradeapp.common.refusals import Conflict
@@ -43,15 +44,14 @@ def save_draft(
     A page that is *leaving* sends nothing more, so its draft is kept under a number higher than
     that of the draft that stands.
 
-    *based_on_version* is the version of the own mark that the page showed, 0 for
-    none, *rubric* the code of the rubric that it showed. Returns None, or the sequence of
-    the draft that stands where that is another than *sequence*: this one was ignored, or is kept
-    under it.
-    A draft of a first mark shows that its teacher is at work and lengthens the
-    lease. A draft of a change is kept whether or not the mark can still be
-    revised, so that keeping it tells nothing of the other marks. Raises Conflict
-    when the stored mark is another version, somebody else holds the response, it has another
-    rubric now (its comment and flags are kept), or its mark was returned (all of it is kept).
+    *based_on_version* is the version of the own mark that the page showed, 0 for none, *rubric*
+    the code of the rubric that it showed. Returns None, or the sequence of the draft that stands
+    where that is another than *sequence*: this one was ignored, or is kept under it.
+    A draft of a first mark shows that its teacher is at work and lengthens the lease. One of a
+    change is kept whether or not the mark can still be revised, so that it tells nothing of the
+    other marks. Raises Conflict when the stored mark is another version, somebody else holds the
+    response, it has another rubric now (comment and flags are kept), or its mark was returned or
+    the round closed (all is kept).
     """
     try:
         check_rubric(slot.answer, rubric)
@@ -62,6 +62,7 @@ def save_draft(
     if based_on_version and not slot.marked and slot.void_version:
         known = {"version": 0, "rubric": rubric_code(slot.answer)}
         write_draft(slot, teacher, sequence, {**content, **known})
+        _check_not_closed(slot)
         raise Conflict(
             _("The lead has returned this response for re-marking. Your input is kept as a draft."),
             code="returned",
@@ -85,6 +86,7 @@ def save_draft(
         if not leaving:
             return stands
         stands += 1
+    _check_not_closed(slot)
     return None if stands == sequence else stands
 
 
@@ -93,7 +95,8 @@ def keep_words(
 ) -> None:
     """Keep the comment and flags of *content*, whose points were given for another *rubric*.
 
-    A draft for the present rubric stays, and so does a mark.
+    A draft for the present rubric stays, and so does a mark. Raises Conflict in a closed round,
+    where the response cannot be marked again.
     """
     if slot.marked:
         return
@@ -101,6 +104,16 @@ def keep_words(
     if stands is None or stands.content.get("rubric") != rubric_code(slot.answer):
         known = {"points": [], "total": "", "version": 0, "rubric": rubric or "another"}
         write_draft(slot, teacher, sequence, {**content, **known})
+        _check_not_closed(slot)
+
+
+def _check_not_closed(slot: Slot) -> None:
+    """Raise Conflict for what was kept in a closed round."""
+    if slot.answer.round.status == RoundStatus.CLOSED:
+        raise Conflict(
+            _("The round was closed. What you typed is kept as a draft. Ask the lead."),
+            code="round_closed",
+        )
 
 
 def newest_sequence(slot: Slot, teacher: User) -> int:

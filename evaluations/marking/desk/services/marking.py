@@ -98,10 +98,10 @@ def save_mark(
             if not stale:
                 _after(slot, mark, window=window, first=current is None, now=now)
                 end_draft(slot, teacher.pk, up_to=known_draft, version=mark.own_version)
-        elif earlier is None and not from_sheet and not stale:
-            _keep_as_draft(slot, teacher, given, based_on_version, rubric)
+        elif earlier is None and not from_sheet:
+            kept = _as_draft(slot, teacher, given, based_on_version, rubric, stale, known_draft)
     if earlier is None and not stores:
-        raise not_open_for_sheets() if from_sheet else _not_open(slot, stale=stale, now=now)
+        raise not_open_for_sheets() if from_sheet else _not_open(slot, kept=kept, now=now)
     return _answer(earlier or mark, slot, repeated=earlier is not None, now=now)
 
 
@@ -286,7 +286,7 @@ def _window(slot: Slot, current: Mark | None, now: datetime) -> datetime | None:
     return now + timedelta(minutes=minutes) if minutes else None
 
 
-def _not_open(slot: Slot, *, stale: bool, now: datetime) -> Conflict:
+def _not_open(slot: Slot, *, kept: bool, now: datetime) -> Conflict:
     if slot.answer.round.status == RoundStatus.PAUSED:
         sentence = _("The round is paused. Your marks are kept as a draft. Save them later.")
         if slot.marked and not is_revisable(slot, now):
@@ -296,7 +296,7 @@ def _not_open(slot: Slot, *, stale: bool, now: datetime) -> Conflict:
             )
         return Conflict(sentence, code="round_paused")
     sentence = _("The round was closed. Your marks are kept as a draft. Ask the lead.")
-    if stale:
+    if not kept:
         sentence = _(
             "The round was closed. This page was out of date, so your marks were not saved. "
             "Ask the lead."
@@ -380,8 +380,17 @@ def _answer(mark: Mark, slot: Slot, *, repeated: bool, now: datetime) -> SavedMa
     )
 
 
-def _keep_as_draft(slot: Slot, teacher: User, given: GivenMark, version: int, rubric: str) -> None:
-    check_rubric(slot.answer, rubric)
-    known = {"version": version, "rubric": rubric_code(slot.answer)}
+def _as_draft(
+    slot: Slot, teacher: User, given: GivenMark, version: int, rubric: str, stale: bool, known: int
+) -> bool:
+    """Keep what was sent as a draft; whether that was done.
+
+    From an older page only where the mark was returned, over no draft newer than the *known* one.
+    """
     newest = newest_sequence(slot, teacher)
-    write_draft(slot, teacher, newest + 1, {**given.as_draft(), **known})
+    if stale and (slot.marked or newest > known):
+        return False
+    check_rubric(slot.answer, rubric)
+    shown = {"version": 0 if stale else version, "rubric": rubric_code(slot.answer)}
+    write_draft(slot, teacher, newest + 1, {**given.as_draft(), **shown})
+    return True

@@ -15,7 +15,7 @@ from evaluations.marking.desk.selectors.queue import (
     free_for,
     going,
     passed,
-    slots_open_to,
+    slots_left_to,
 )
 from evaluations.marking.desk.services.passing import bring_back, pass_by
 from evaluations.marking.desk.services.slot_order import (
@@ -110,14 +110,17 @@ def _claim_own(
     return _whole(key, marking_round) if key else None
 
 
-def take(slot: int, teacher: User, *, until: datetime, now: datetime) -> bool:
+def take(
+    slot: int, teacher: User, *, until: datetime, now: datetime, in_any_round: bool = False
+) -> bool:
     """Claim the slot by one conditional update; True when *teacher* now holds it.
 
-    Whose lease on it has ended, and who takes what was not planned for them, has been shown the
-    response (``HelpOffer``).
+    Its round must be open, unless *in_any_round*. Whose lease on it has ended, and who takes what
+    was not planned for them, has been shown the response (``HelpOffer``).
     """
     may_have = free_for(teacher, now) & for_whom(teacher, now)
-    free = Slot.objects.filter(may_have, _in_open_round(), pk=slot, marked=False)
+    where = Q() if in_any_round else Q(_in_open_round())
+    free = Slot.objects.filter(may_have, where, pk=slot, marked=False)
     given = {**SLOT.given(teacher, until), **NOT_PASSED, "skipped_at": None}
     before = Slot.objects.select_related("answer__round").filter(pk=slot).first()
     if before is None:
@@ -192,19 +195,22 @@ def asked_for_again(
     """The same; what *teacher* was shown, and nobody holds, is theirs again if planned for them.
 
     Its page is open still: meanwhile its rubric was replaced, its mark returned, or it was put
-    aside in another window. What is typed there must not be refused as that of somebody else.
+    aside in another window. What is typed there must not be refused as that of somebody else, nor
+    in a pause, for which one changes a rubric, or after the close: then it is kept as a draft.
     """
     if (slot := asked_for(teacher, find, answer, now=now)) is not None:
         return slot
     shown = HelpOffer.objects.filter(answer=OuterRef("answer"), teacher=teacher)
     marked = Mark.objects.filter(slot=OuterRef("pk"), teacher=teacher)
-    own = slots_open_to(teacher, now=now).filter(Exists(shown) | Exists(marked), planned=teacher)
-    free = own.filter(holder=None, answer__public_id=answer)
+    own = slots_left_to(teacher, now=now).filter(Exists(shown) | Exists(marked), planned=teacher)
+    in_pool = Q(answer__round__pool__teacher=teacher, answer__round__pool__left_at=None)
+    free = own.filter(in_pool, holder=None, answer__public_id=answer)
     again = free.select_related("answer__round").first()
     if again is None:
         return None
     until = now + timedelta(minutes=again.answer.round.lease_minutes)
-    return find(teacher, answer) if take(again.pk, teacher, until=until, now=now) else None
+    taken = take(again.pk, teacher, until=until, now=now, in_any_round=True)
+    return find(teacher, answer) if taken else None
 
 
 def renew(slot: Slot, teacher: User, *, now: datetime) -> bool:

@@ -199,7 +199,7 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     with status 409: the page counts on from there, and sends its draft again. What a page sends
     while it closes is kept even so, for nobody may be there to send it again.
     """
-    slot, now = _own(request, own_slot, answer_id, again=True), timezone.now()
+    slot, now = _own(request, slot_to_save, answer_id, again=True), timezone.now()
     given = typed(len(frozen_rubric(slot.answer).points), request.POST)
     try:
         sequence = int(request.POST.get("sequence", ""))
