@@ -435,6 +435,22 @@ def test_in_a_round_closed_meanwhile_nothing_can_be_saved(
     site.troubles.clear()  # the browser itself reports the 409
 
 
+def test_what_is_typed_after_the_close_is_a_draft_for_the_lead(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    start(page)
+    give_all(page, "typed before")
+    expect(page.locator(".saved")).to_contain_text("draft saved")
+    close_round(made, acting_user=None, now=timezone.now())
+    page.keyboard.type(" and after")
+    expect(page.locator("#marks [data-way-on]")).to_contain_text("The round was closed.")
+    expect(page.locator("#marks [data-way-on] button")).to_have_count(0)
+    expect(page.locator("#comment")).to_have_value("typed before and after")
+    assert Draft.objects.get().content["comment"] == "typed before and after"
+    site.troubles.clear()  # the browser itself reports the 409
+
+
 def test_a_new_rubric_under_an_open_page_is_said_and_leads_on(
     site: Site, made: MarkingRound, teacher: User, lead: User
 ) -> None:
