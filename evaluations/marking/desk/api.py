@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from evaluations.marking.desk.selectors.desk import own_marks, slot_to_save
 from evaluations.marking.desk.services.marking import save_mark
 from evaluations.marking.desk.services.same_rubric import rubric_code
-from evaluations.marking.desk.services.slots import asked_for
+from evaluations.marking.desk.services.slots import asked_for_again
 from evaluations.models import Mark
 from evaluations.models.vocabulary import Flag
 from gradeapp import api_fields
@@ -136,7 +136,7 @@ class OwnMarksAPI(generics.ListAPIView[Mark]):
         form.is_valid(raise_exception=True)
         said = dict(form.validated_data)
         now = timezone.now()
-        slot = asked_for(teacher, slot_to_save, said.pop("response"), now=now)
+        slot = asked_for_again(teacher, slot_to_save, said.pop("response"), now=now)
         if slot is None:
             raise NotFound(_("There is no such response, or it is no longer assigned to you."))
         said["flags"] = tuple(Flag(flag) for flag in said["flags"])

@@ -9,10 +9,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.marking.rounds.services.rounds import close_round
+from evaluations.marking.desk.services.same_rubric import rubric_code
+from evaluations.marking.rounds.services.rounds import close_round, pause_round
 from evaluations.models import BlindAnswer, Mark, MarkingRound
 from gradeapp.accounts.models import User
 from tests.conftest import logged_in
+from tests.evaluations.marking.monitoring.test_new_rubric import replaced
 from tests.evaluations.marking_world import NOW, answers_of, give, held_slot, small_round
 
 pytestmark = pytest.mark.django_db
@@ -155,6 +157,19 @@ def test_a_request_that_comes_again_after_a_change_is_the_same_mark(
     assert send(client, changed).status_code == 201
     again = send(client, first)
     assert (again.status_code, again.json()["version"], again.json()["total"]) == (200, 1, "3.00")
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_mark_for_the_rubric_before_is_refused_as_such(
+    paused: bool, answer: BlindAnswer, made: MarkingRound, teacher: User, lead: User
+) -> None:
+    sent = body(answer, rubric=rubric_code(answer))
+    if paused:
+        pause_round(made, acting_user=lead)
+    replaced(made, answer.question, lead)
+    refused = send(logged_in(teacher), sent)
+    assert (refused.status_code, refused.json()["code"]) == (409, "rubric_changed")
+    assert not Mark.objects.exists()
 
 
 def test_a_closed_round_takes_no_mark(
