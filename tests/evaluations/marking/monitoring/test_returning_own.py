@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 from django.urls import reverse
 
 from evaluations.marking.monitoring.selectors.returning import ReturnChoice
 from evaluations.marking.monitoring.services.returning import return_marks
-from evaluations.marking.sheets.services.sheet_reading import save_rows
-from evaluations.models import BlindAnswer, MarkingRound
+from evaluations.marking.sheets.services.marking_sheets import return_sheet
+from evaluations.marking.sheets.services.sheet_reading import RowState, save_rows
+from evaluations.models import BlindAnswer, MarkingRound, MarkingSheet
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.accounts.services import ensure_user
@@ -101,5 +104,18 @@ def test_who_entered_a_mark_returns_it_and_no_other(
         returned(answer, other_teacher, lead)
     with pytest.raises(NotAllowed, match="another mark"):  # they would enter what the partner gave
         returned(answer, teacher, lead)
+    assert returned(answer, teacher, admin) == 1, "another lead returned it for them"
+    assert entered(made, teacher, lead, now=later(6)) is RowState.BAD
     assert returned(answer, other_teacher, admin) == 1
+    assert entered(made, teacher, lead, now=later(7)) is RowState.SAVED
     assert returned(answer, teacher, lead) == 1, "a slip of their own typing"
+
+
+def entered(made: MarkingRound, teacher: User, by: User, now: datetime) -> RowState:
+    """What becomes of a mark that *by* enters for *teacher* from a sheet of one response."""
+    sheet = MarkingSheet.objects.filter(teacher=teacher).latest("pk")
+    return_sheet(sheet, acting_user=by, now=now)
+    sheet = taken(made, teacher, acting_user=by)
+    (answer,) = on(sheet)
+    (done,) = save_rows(sheet, [row(sheet, answer, "3", "3", "6")], acting_user=by, now=now)
+    return done.state
