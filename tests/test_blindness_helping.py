@@ -277,7 +277,7 @@ def test_in_a_pause_nobody_passes_a_check(
     assert claim_next(other_teacher, round=made, now=SOON) is None
     check = Slot.objects.filter(kind=SlotKind.SEED).first()
     assert check is not None
-    to_pass = [Claimable(check.pk, 30, Half.OWN)]
+    to_pass = [Claimable(check.pk, check.answer_id, 30, Half.OWN)]
     pass_by(to_pass, other_teacher, check.pk, many=False, now=SOON)
     assert not Slot.objects.filter(passed_at__isnull=False).exists()
 
@@ -656,13 +656,14 @@ def test_who_gets_a_response_that_another_marked_sees_nothing_of_it(
 
 
 @pytest.mark.parametrize(
-    ("begun", "place"),
-    [(0, 0), (8, 3), (100, 3)],
-    ids=["not begun", "half way", "through"],
+    ("begun", "place", "on_sheet"),
+    [(0, 0, False), (8, 3, False), (100, 3, False), (8, 3, True)],
+    ids=["not begun", "half way", "through", "on a sheet"],
 )
 def test_checks_are_gone_as_often_as_responses(
     begun: int,
     place: int,
+    on_sheet: bool,
     teacher: User,
     other_teacher: User,
     third_teacher: User,
@@ -689,6 +690,11 @@ def test_checks_are_gone_as_often_as_responses(
             holder=None, lease_until=None
         )
         HelpOffer.objects.filter(answer__round=made).delete()
+        if on_sheet:
+            made.sheet_responses = 200
+            given = {"until": timezone.localdate(NOW), "acting_user": helper, "now": later(2)}
+            sheet = take_sheet(made, helper, responses=200, **given)
+            slots_on(sheet, later(2)).update(marked=True)
         mark_all([helper], made, later(2))
         for slot in own:
             slot.refresh_from_db()

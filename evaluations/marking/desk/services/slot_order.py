@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain, islice, product
+from itertools import chain, product
 from typing import NamedTuple
 
 from django.db.models import Case, Count, DateTimeField, F, Q, QuerySet, Value, When
@@ -28,8 +28,9 @@ from evaluations.models.vocabulary import CHECK_KINDS, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 
+EVERY = Q()
 MOST_TRIES = 50
-# So many blocks of a round are looked into one by one before all that is open is read.
+# So many blocks are looked into, few and then more at a time, before all that is open is read.
 FIRST_BLOCKS = 16
 # Who helps out can put so many responses aside before these come back.
 MOST_ASIDE = 3
@@ -46,6 +47,7 @@ class Claimable(NamedTuple):
     """A slot worth a try, and the minutes of its lease; or one to pass, that others keep."""
 
     slot: int
+    answer: int
     lease_minutes: int
     to_pass: Half | None = None
 
@@ -69,20 +71,40 @@ def claimable_slots(
     else:
         rounds = [marking_round]
     yield from own_slots(teacher, rounds, now)
+    yield from slots_after_own(teacher, rounds, now)
+
+
+def slots_after_own(
+    teacher: User, rounds: Sequence[MarkingRound], now: datetime
+) -> Iterator[Claimable]:
+    """Yield what comes when nothing is at hand or planned: of others, and own checks too soon.
+
+    Whoever takes one after the other is through with it as if they had asked anew for each: of what
+    they put aside, so much comes first that little of it is left.
+    """
     others = Q(planned=None) | ~Q(planned=teacher)
     aside = _aside(teacher, rounds, now, others)
-    if len(aside) < MOST_ASIDE:
-        fresh = others & ~Q(answer__in=[answer for answer, _slots in aside])
-        yield from _first_blocks(teacher, rounds, now, fresh)
-        yield from _by_lot(teacher, rounds, now, fresh, passing=True)
-    yield from chain.from_iterable(slots for _answer, slots in aside)
-    yield from _by_lot(teacher, rounds, now, too_soon(teacher))
+    too_many = max(0, len(aside) - MOST_ASIDE + 1)
+    yield from chain.from_iterable(slots for _answer, slots in aside[:too_many])
+    fresh = others & ~Q(answer__in=[answer for answer, _slots in aside])
+    yield from _of_others(teacher, rounds, now, fresh)
+    yield from chain.from_iterable(slots for _answer, slots in aside[too_many:])
+    yield from _by_lot(teacher, dict.fromkeys(rounds), now, too_soon(teacher))
 
 
 def own_slots(
-    teacher: User, rounds: Sequence[MarkingRound], now: datetime, *, but: int = 0
+    teacher: User,
+    rounds: Sequence[MarkingRound],
+    now: datetime,
+    *,
+    but: int = 0,
+    which: Q = EVERY,
+    most: int = MOST_TRIES,
 ) -> Iterator[Claimable]:
-    """Return what is at hand or planned for the teacher, best first, except on the answer *but*."""
+    """Return what is at hand or planned for the teacher, best first, except on the answer *but*.
+
+    Only slots as *which* says, and of each round and kind not more than *most*.
+    """
     held, planned = Q(holder=teacher), Q(planned=teacher) & ~too_soon(teacher)
     # At hand in any round, then planned, then skipped; each in its order.
     rank = Case(When(held, then=Value(0)), When(skipped_at=None, then=Value(1)), default=Value(2))
@@ -93,10 +115,10 @@ def own_slots(
     place = Case(When(planned=teacher, then=F("order")), default=Value(NO_PLACE))
     kinds: tuple[list[Claimable], ...] = ([], [], [])
     for one in rounds:
-        rows = _free(teacher, one, now).filter(held | planned).exclude(answer=but)
+        rows = _free(teacher, one, now).filter(which, held | planned).exclude(answer=but)
         ordered = rows.annotate(rank=rank).order_by("rank", skipped, place, "answer__public_id")
-        for slot, kind in ordered.values_list("pk", "rank")[:MOST_TRIES]:
-            kinds[kind].append(Claimable(slot, one.lease_minutes))
+        for slot, answer, kind in ordered.values_list("pk", "answer", "rank")[:most]:
+            kinds[kind].append(Claimable(slot, answer, one.lease_minutes))
     return chain.from_iterable(kinds)
 
 
@@ -113,49 +135,62 @@ def _aside(
         found |= {answer: [] for answer in answers}
         rows = _free(teacher, one, now).filter(which, answer__in=answers.order_by()).order_by("pk")
         for slot, answer in rows.values_list("pk", "answer"):
-            found.setdefault(answer, []).append(Claimable(slot, one.lease_minutes))
+            found.setdefault(answer, []).append(Claimable(slot, answer, one.lease_minutes))
     return [(answer, slots) for answer, slots in found.items() if slots]
 
 
-def _first_blocks(
+def _of_others(
     teacher: User, rounds: Sequence[MarkingRound], now: datetime, which: Q
 ) -> Iterator[Claimable]:
-    """Yield what others left in the blocks that come first when *teacher* helps out."""
+    """Yield what others left, in the order in which *teacher* helps out.
+
+    Each time as many blocks are read as before in all: who finds something in the first one reads
+    no more than that, and who finds nothing asks seldom.
+    """
     blocks = sorted(
         (lot(one.lots_seed, teacher.pk, "block", question), place, question)
         for place, one in enumerate(rounds)
         for question in _questions(one.pk, one.created_at)
     )
-    for _block, place, question in islice(blocks, FIRST_BLOCKS):
-        of_block = which & Q(answer__question=question)
-        yield from _by_lot(teacher, [rounds[place]], now, of_block, question, passing=True)
+    start, end = 0, 1
+    while start < min(len(blocks), FIRST_BLOCKS):
+        some: dict[MarkingRound, Sequence[int] | None] = {
+            one: [question for _block, at, question in blocks[start:end] if at == place]
+            for place, one in enumerate(rounds)
+        }
+        yield from _by_lot(teacher, some, now, which, passing=True)
+        start, end = end, 2 * end
+    yield from _by_lot(teacher, dict.fromkeys(rounds), now, which, passing=True)
 
 
 def _by_lot(
     teacher: User,
-    rounds: Iterable[MarkingRound],
+    blocks: Mapping[MarkingRound, Sequence[int] | None],
     now: datetime,
     which: Q,
-    question: int | None = None,
     *,
     passing: bool = False,
 ) -> Iterator[Claimable]:
     """Yield slots of others in the order in which *teacher* helps out: fixed, block by block.
 
     The order does not depend on the slot: a third mark must not stand out by its place; which of
-    two marks of one response comes is drawn. *question* says of which block alone those to pass
-    are.
+    two marks of one response comes is drawn. *blocks* are the questions of each round that are
+    looked into; None for all.
     """
     placed = []
-    for one in rounds:
-        rows = _free(teacher, one, now).filter(which).exclude(holder=teacher).order_by()
+    for one, questions in blocks.items():
+        if questions == []:
+            continue
+        within = EVERY if questions is None else Q(answer__question__in=questions)
+        rows = _free(teacher, one, now).filter(which, within).exclude(holder=teacher).order_by()
         for slot, answer, block in rows.values_list("pk", "answer", "answer__question"):
             place = _place(one, teacher, block, "response", answer)
             half = lot(one.lots_seed, teacher.pk, "half", slot)
-            placed.append((place, half, Claimable(slot, one.lease_minutes)))
-        for slot, block, which_half in _to_pass(teacher, one, now, question) if passing else ():
-            place = _place(one, teacher, block, "passed", slot)
-            placed.append((place, b"", Claimable(slot, one.lease_minutes, which_half)))
+            placed.append((place, half, Claimable(slot, answer, one.lease_minutes)))
+        for left, which_half in _to_pass(teacher, one, now, within) if passing else ():
+            place = _place(one, teacher, left.answer.question_id, "passed", left.pk)
+            claimable = Claimable(left.pk, left.answer_id, one.lease_minutes, which_half)
+            placed.append((place, b"", claimable))
     for _at, _half, claimable in sorted(placed, key=lambda one: one[:2]):
         yield claimable
 
@@ -169,18 +204,16 @@ def _place(
 
 
 def _to_pass(
-    teacher: User, marking_round: MarkingRound, now: datetime, question: int | None
-) -> Iterator[tuple[int, int, Half]]:
-    """Yield what *teacher* passes, with its block: they would take it if it were like the rest.
+    teacher: User, marking_round: MarkingRound, now: datetime, within: Q
+) -> Iterator[tuple[Slot, Half]]:
+    """Yield what *teacher* passes *within* some blocks: they would take it were it like the rest.
 
     Of a response that gets two marks, whoever gives the other one, the partner, cannot take it; and
     who comes to it while both are missing gives either, by lot, and the partner can take the other
     then. Of a check, the partner is drawn from the pool, and has given their mark by now with the
     share of the block that they are through.
     """
-    left = to_be_passed(teacher, marking_round, now).order_by("pk")
-    if question is not None:
-        left = left.filter(answer__question=question)
+    left = to_be_passed(teacher, marking_round, now).filter(within).order_by("pk")
     rows = list(left.select_related("answer"))
     extra = [slot.pk for slot in rows if slot.kind not in CHECK_KINDS]
     # Asked where there is none too: a third mark that they put aside must not cost a query more.
@@ -191,12 +224,12 @@ def _to_pass(
         yield from _beside_partners(teacher, marking_round, rows, now)
         return
     for slot in rows:
-        yield slot.pk, slot.answer.question_id, Half.OWN
+        yield slot, Half.OWN
 
 
 def _beside_partners(
     teacher: User, marking_round: MarkingRound, slots: Sequence[Slot], now: datetime
-) -> Iterator[tuple[int, int, Half]]:
+) -> Iterator[tuple[Slot, Half]]:
     pool = marking_round.pool.order_by("teacher").values_list("teacher", flat=True)
     people, seed = list(pool), marking_round.lots_seed
     taken = Q(passed_with__marked=True) | Q(passed_with__lease_until__gt=now)
@@ -216,10 +249,10 @@ def _beside_partners(
         is_given = key in given or slot.void_version > 0 or slot.kind not in CHECK_KINDS
         share = int.from_bytes(lot(seed, "given", key)[:8], "big") / 2**64
         if is_given or share < through[partner, block]:
-            yield key, block, Half.OWN
+            yield slot, Half.OWN
         else:
             own = lot(seed, teacher.pk, "half", key)[0] % 2
-            yield key, block, Half.OWN if own else Half.PARTNER
+            yield slot, Half.OWN if own else Half.PARTNER
 
 
 def _through(

@@ -33,17 +33,14 @@ from gradeapp.accounts.models import User
 from gradeapp.common.leases import SLOT
 
 
-def claim_next(
-    teacher: User, *, round: MarkingRound | None = None, many: bool = False, now: datetime
-) -> Slot | None:
+def claim_next(teacher: User, *, round: MarkingRound | None = None, now: datetime) -> Slot | None:
     """The next response for *teacher*, held until the lease ends; None when there is none.
 
     Own planned ones first, in their fixed order, skipped ones last; then those
     that nobody holds, whoever they were planned for. A teacher never gets a
     second role on one response. Losing a race only means going on to the next. The checks of
     others that the teacher comes to on the way are passed, and what else is theirs alone
-    (``pass_by``); *many* is whether this response is taken with others at once, for a sheet. With
-    the first one of others, own checks that would come too soon are given up.
+    (``pass_by``). With the first one of others, own checks that would come too soon are given up.
     """
     if round is not None and (slot := _claim_own(teacher, round, now)):
         return slot
@@ -55,16 +52,16 @@ def claim_next(
         if one.to_pass:
             on_the_way.append(one)
         elif take(one.slot, teacher, until=until, now=now):
-            pass_by(on_the_way, teacher, one.slot, many=many, now=now)
+            pass_by(on_the_way, teacher, one.slot, many=False, now=now)
             slot = _whole(one.slot, round)
             if slot.planned_id != teacher.pk:
-                _give_up(slot, teacher, now)
+                give_up(slot, teacher, now)
             return slot
-    pass_by(on_the_way, teacher, None, many=many, now=now)
+    pass_by(on_the_way, teacher, None, many=False, now=now)
     return None
 
 
-def _give_up(taken: Slot, teacher: User, now: datetime) -> None:
+def give_up(taken: Slot, teacher: User, now: datetime) -> None:
     """Plan for nobody what is left of the own queue when *teacher* helps out with *taken*.
 
     These are intra-rater checks whose first was marked just before. Given between responses of

@@ -7,11 +7,13 @@ from datetime import date, datetime, time, timedelta
 from uuid import uuid4
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from evaluations.marking.desk.selectors.queue import on_sheet
-from evaluations.marking.desk.services.slots import claim_next, skip
+from evaluations.marking.desk.services.many_slots import claim_many, next_slots
+from evaluations.marking.desk.services.slots import skip
 from evaluations.marking.sheets.selectors import slots_on
 from evaluations.models import MarkingRound, MarkingSheet, Slot
 from evaluations.models.vocabulary import RoundStatus
@@ -37,27 +39,61 @@ def take_sheet(
 
     They are those that the desk would give, in its order, and the desk does not
     give them while they are away. *acting_user* is the teacher, or a lead for
-    them. Raises BadInput for a number or a day that is not possible and for a teacher who
+    them. All is stored, or nothing.
+    Raises BadInput for a number or a day that is not possible and for a teacher who
     may not mark any more, Conflict where the round is not open, the teacher would hold more of
     it than the round allows, or there is nothing to take.
     """
     _check(marking_round, teacher, responses, until, now)
+    which = Q()
+    while sheet := _taken(marking_round, teacher, responses, until, which, acting_user, now):
+        if sheet.responses:
+            return sheet
+    raise Conflict(_("There are no responses to download now."), code="nothing_to_take")
+
+
+def _taken(
+    marking_round: MarkingRound,
+    teacher: User,
+    responses: int,
+    until: date,
+    which: Q,
+    acting_user: User,
+    now: datetime,
+) -> MarkingSheet | None:
+    """Take a sheet; None where nothing is left, an empty one where others took all meanwhile.
+
+    It counts and claims under a lock of the teacher: a request beside this one would take what it
+    has taken. Nothing else is locked while the queue is read.
+    """
     sheet = _new_sheet(marking_round, teacher, until)
-    taken = _hold(sheet, responses, now)
-    if not taken:
-        sheet.delete()
-        raise Conflict(_("There are no responses to download now."), code="nothing_to_take")
     with transaction.atomic():
-        sheet.responses = taken
-        sheet.save(update_fields=["responses"])
-        record(
-            Tag.SHEET_TAKEN,
-            sheet,
-            actor=acting_user,
-            teacher=teacher.username,
-            responses=taken,
-            until=sheet.held_until.isoformat(),
+        User.objects.select_for_update(no_key=True).get(pk=teacher.pk)
+        held = _held(marking_round, teacher, now)
+        if (number := min(responses, marking_round.sheet_responses - held)) < 1:
+            return None
+        found = next_slots(teacher, marking_round, number, which=which, now=now)
+        sheet.responses = claim_many(
+            found,
+            teacher,
+            marking_round,
+            which=which,
+            until=sheet.held_until,
+            many=responses > 1,
+            now=now,
         )
+        if not found.slots:
+            return None
+        if sheet.responses:
+            sheet.save(force_insert=True)
+            record(
+                Tag.SHEET_TAKEN,
+                sheet,
+                actor=acting_user,
+                teacher=teacher.username,
+                responses=sheet.responses,
+                until=sheet.held_until.isoformat(),
+            )
     return sheet
 
 
@@ -78,26 +114,6 @@ def note_download(
 ) -> AuditEntry:
     """Record that *acting_user* took a file of *sheet* away; *manifest* says what it held."""
     return record_export(Tag.SHEET_DOWNLOADED, sheet, actor=acting_user, **manifest)
-
-
-def _hold(sheet: MarkingSheet, responses: int, now: datetime) -> int:
-    """Claim response after response, each by itself, and lengthen its lease to that of the sheet.
-
-    One transaction over all would lock what other teachers are claiming. Each counts and claims
-    under a lock of the teacher: a request beside this one would take what it has taken.
-    """
-    me = User.objects.filter(pk=sheet.teacher_id)
-    for number in range(responses):
-        with transaction.atomic():
-            me.select_for_update(no_key=True).get()
-            if _held(sheet.round, sheet.teacher, now) >= sheet.round.sheet_responses:
-                return number
-            slot = claim_next(sheet.teacher, round=sheet.round, many=responses > 1, now=now)
-            if slot is None:
-                return number
-            held = Slot.objects.filter(pk=slot.pk, holder=sheet.teacher, marked=False)
-            held.update(lease_until=sheet.held_until)
-    return responses
 
 
 def _check(
@@ -139,14 +155,14 @@ def _held(marking_round: MarkingRound, teacher: User, now: datetime) -> int:
 
 
 def _new_sheet(marking_round: MarkingRound, teacher: User, day: date) -> MarkingSheet:
-    """A sheet that ends in the last second of *day*.
+    """A sheet, not stored yet, that ends in the last second of *day*.
 
     Its microseconds are drawn: sheets that end on one day are told apart by them, also those
     that are taken at the same time, and they tell nobody how many sheets there are.
     """
     end = datetime.combine(day, time(23, 59, 59), timezone.get_current_timezone())
     name = uuid4()
-    return MarkingSheet.objects.create(
+    return MarkingSheet(
         public_id=name,
         round=marking_round,
         teacher=teacher,

@@ -190,6 +190,33 @@ def test_no_response_is_on_two_sheets_that_are_taken_at_once() -> None:
     assert [len(slots) for slots in on_each] == [sheet.responses for sheet in sheets] == [4, 4]
 
 
+def test_sheets_of_two_who_help_out_share_what_is_left() -> None:
+    """What one of them loses to the other is on one sheet only, and each says how many it has."""
+    people = teachers(3)
+    made = small_round(people, 36, scheme=Scheme.SINGLE)
+    own = Slot.objects.filter(answer__round=made)
+    own.filter(planned=people[2], order__lt=6).update(kind=SlotKind.SEED)
+    for person in people[:2]:
+        own.filter(planned=person).update(marked=True, holder=person)
+    sheets = at_once(*[partial(taken, made, person, 4) for person in people[:2]])
+    on_each = [set(slots_on(sheet, NOW).values_list("pk", flat=True)) for sheet in sheets]
+    assert [len(slots) for slots in on_each] == [sheet.responses for sheet in sheets]
+    assert all(on_each)
+    assert not on_each[0] & on_each[1]
+
+
+def test_a_save_and_a_sheet_that_takes_the_same_response_never_block_each_other() -> None:
+    """The save was refused: it held the response, and the sheet had the slot and wanted both."""
+    person, other = teachers(2)
+    (answer,) = answers_of(small_round([person, other], 1))
+    slot = held_slot(answer, person)
+    saved = after(
+        lambda: taken(answer.round, person, 1), lambda: save(slot, person, ["1", "1", "1"])
+    )
+    assert isinstance(saved, Mark)
+    assert AuditEntry.objects.filter(tag="sheet.taken").count() == 1
+
+
 def test_those_who_leave_at_once_all_leave(lead: User) -> None:
     people = teachers(5)
     made = small_round(people, 5)
@@ -315,7 +342,13 @@ def test_saves_of_the_same_responses_in_opposite_order_never_block_each_other(
 def passed_by(slot: Slot, helper: User) -> bool:
     """Pass *slot*; whether that took it from who held it."""
     taken = Slot.objects.filter(holder=helper, marked=True).get()
-    pass_by([Claimable(slot.pk, 30, Half.OWN)], helper, taken.pk, many=True, now=later(40))
+    pass_by(
+        [Claimable(slot.pk, slot.answer_id, 30, Half.OWN)],
+        helper,
+        taken.pk,
+        many=True,
+        now=later(40),
+    )
     lose_passed(now=later(40))
     return Slot.objects.filter(pk=slot.pk, holder=None).exists()
 

@@ -19,7 +19,6 @@ from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.services.finalizing import finalize_due
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow
 from evaluations.marking.sheets.selectors import sheet_lines, slots_on, states_of
-from evaluations.marking.sheets.services import marking_sheets
 from evaluations.marking.sheets.services.marking_sheets import return_sheet
 from evaluations.marking.sheets.services.sheet_reading import (
     RowState,
@@ -28,7 +27,7 @@ from evaluations.marking.sheets.services.sheet_reading import (
     rows_of_file,
     save_rows,
 )
-from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, MarkingSheet, Slot
+from evaluations.models import BlindAnswer, FinalMark, Mark, MarkingRound, Slot
 from evaluations.models.vocabulary import Flag, RoundStatus, SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -136,23 +135,15 @@ def test_what_is_given_back_is_in_the_queue_again(made: MarkingRound, teacher: U
     assert return_sheet(sheet, acting_user=teacher, now=later(2)) == 0
 
 
-def test_sheets_taken_at_the_same_time_are_told_apart(
-    made: MarkingRound, teacher: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A second request comes while the first finds nothing, and a third after it."""
-    sheets: list[MarkingSheet] = []
-    claim = marking_sheets.claim_next
-
-    def meanwhile(*args: object, **fields: object) -> None:
-        monkeypatch.setattr(marking_sheets, "claim_next", claim)
-        sheets.append(taken(made, teacher, 1))
-
-    monkeypatch.setattr(marking_sheets, "claim_next", meanwhile)
+def test_sheets_taken_at_the_same_time_are_told_apart(made: MarkingRound, teacher: User) -> None:
+    """Between them a request that finds nothing, which leaves no sheet."""
+    sheets = [taken(made, teacher, 1), taken(made, teacher, 3)]
     with pytest.raises(Conflict, match="no responses to download"):
         taken(made, teacher, 1)
+    assert return_sheet(sheets[1], acting_user=teacher, now=NOW) == 3
     sheets.append(taken(made, teacher, 1))
-    assert [len(on(sheet)) for sheet in sheets] == [1, 1]
-    assert sheets[0].held_until != sheets[1].held_until
+    assert [len(on(sheet)) for sheet in sheets] == [1, 0, 1]
+    assert len({sheet.held_until for sheet in sheets}) == 3
 
 
 def test_nobody_holds_more_than_30_responses_at_once(teacher: User, other_teacher: User) -> None:
