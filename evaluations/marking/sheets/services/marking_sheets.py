@@ -39,13 +39,15 @@ def take_sheet(
 
     They are those that the desk would give, in its order, and the desk does not
     give them while they are away. *acting_user* is the teacher, or a lead for
-    them. All is stored, or nothing.
+    them: what the teacher has at hand at the desk stays there then. All is stored, or nothing.
     Raises BadInput for a number or a day that is not possible and for a teacher who
     may not mark any more, Conflict where the round is not open, the teacher would hold more of
     it than the round allows, or there is nothing to take.
     """
     _check(marking_round, teacher, responses, until, now)
     which = Q()
+    if acting_user != teacher:
+        which = ~Q(holder=teacher, holder__isnull=False, lease_until__gt=now)
     while sheet := _taken(marking_round, teacher, responses, until, which, acting_user, now):
         if sheet.responses:
             return sheet

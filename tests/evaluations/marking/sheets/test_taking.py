@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from evaluations.marking.desk.services.many_slots import next_slots
-from evaluations.marking.desk.services.slots import claim_next
+from evaluations.marking.desk.services.slots import claim_next, skip
 from evaluations.marking.sheets.selectors import slots_on
 from evaluations.marking.sheets.services import marking_sheets
 from evaluations.marking.sheets.services.marking_sheets import return_sheet
@@ -18,8 +18,11 @@ from evaluations.models.vocabulary import SlotKind
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
+from gradeapp.common.refusals import Conflict
 from tests.evaluations.marking_world import (
     NOW,
+    claimed,
+    give,
     later,
     responses_to,
     round_over,
@@ -130,3 +133,33 @@ def test_a_sheet_that_fails_in_the_middle_holds_nothing(
     monkeypatch.undo()
     assert taken(made, teacher, 4).responses == 4
     assert AuditEntry.objects.get(tag="sheet.taken").detail["responses"] == 4
+
+
+def test_a_lead_takes_nothing_that_is_open_at_the_desk(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """The mark that the lead entered counted as the teacher's, and theirs was refused and lost."""
+    made = small_round([teacher, other_teacher], 4)
+    at_desk = claimed(teacher, made)
+    sheet = taken(made, teacher, 4, acting_user=lead)
+    assert (sheet.responses, slots_on(sheet, NOW).count()) == (3, 3)
+    assert at_desk not in slots_on(sheet, NOW)
+    with pytest.raises(Conflict, match="no responses to download"):
+        taken(made, teacher, 1, acting_user=lead)
+    assert claimed(teacher, made, later(1)) == at_desk
+    give(at_desk.answer, teacher, ["3", "3", "6"])
+
+
+def test_a_lead_takes_what_was_left_at_the_desk(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """Its lease has ended, or the teacher put it aside; and a teacher takes their own open one."""
+    made = small_round([teacher, other_teacher], 3)
+    left = claimed(teacher, made)
+    sheet = taken(made, teacher, 3, acting_user=lead, now=later(31))
+    assert left in slots_on(sheet, NOW)
+    theirs = claimed(other_teacher, made)
+    assert theirs in slots_on(taken(made, other_teacher, 1), NOW)
+    assert skip(theirs, other_teacher, now=later(1))
+    sheet = taken(made, other_teacher, 3, acting_user=lead)
+    assert theirs in slots_on(sheet, NOW)
