@@ -187,7 +187,9 @@ def _show_case(
     address = reverse("rounds:response", args=[marking_round.public_id, answer_id])
     if not request.htmx:
         return redirect(address)
-    return push_url(_show(request, marking_round, _answer(marking_round, answer_id)), address)
+    return push_url(
+        _show(request, marking_round, _answer(request, marking_round, answer_id)), address
+    )
 
 
 def _show(
