@@ -228,13 +228,20 @@ def _write(slot: Slot, answer: BlindAnswer, lead: User, given: GivenMark, key: U
 
 
 def _earlier(key: UUID, given: GivenMark, answer: BlindAnswer, lead: User) -> Mark | None:
-    """The decision that an equal request stored before."""
+    """The decision that an equal request stored before, if it still counts.
+
+    A page from before it was corrected or withdrawn asks for what is no longer so.
+    """
     mark = Mark.objects.filter(key=key).select_related("slot").prefetch_related("points").first()
     if mark is None:
         return None
     if mark.slot.answer_id != answer.pk or mark.teacher_id != lead.pk:
         raise _key_used()
-    return mark if same_content(mark, given) else None
+    if mark == newest_marks(answer).get(SlotKind.ARBITRATION):
+        return mark if same_content(mark, given) else None
+    if answer.final_id is None:
+        raise _key_used()
+    return None
 
 
 def _same_before(earlier: ArbiterMark, given: GivenMark) -> bool:

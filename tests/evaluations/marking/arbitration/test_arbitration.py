@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from evaluations.marking.arbitration.services import arbitrate
+from evaluations.marking.arbitration.services import arbitrate, correct_final
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.marking.services.finalizing import newest_marks
 from evaluations.models import BlindAnswer, FinalMark, Mark
@@ -73,6 +73,26 @@ def test_the_same_decision_sent_twice_is_one(disputed: BlindAnswer, lead: User) 
     first = decide(disputed, lead, ("3", "2", "4"), **fields)
     assert decide(disputed, lead, ("3", "2", "4"), **fields) == first
     assert FinalMark.objects.count() == 1
+
+
+def test_a_page_from_before_a_correction_is_not_told_that_its_decision_counts(
+    disputed: BlindAnswer, lead: User, admin: User
+) -> None:
+    fields = {"key": uuid.uuid4(), "seen": [m.pk for m in newest_marks(disputed).values()]}
+    decide(disputed, lead, ("3", "2", "4"), **fields)
+    correct_final(
+        disputed,
+        admin,
+        key=uuid.uuid4(),
+        seen=fields["seen"],
+        number=1,
+        points=(Decimal(3), Decimal(3), Decimal(6)),
+        reason=ArbitrationReason.SLIP,
+        now=later(61),
+    )
+    with pytest.raises(Conflict, match="finalized in the meantime"):
+        decide(disputed, lead, ("3", "2", "4"), **fields)
+    assert disputed.finals.latest("number").value == 12
 
 
 def test_a_second_lead_comes_too_late(disputed: BlindAnswer, lead: User, admin: User) -> None:
