@@ -57,6 +57,7 @@ class Tag(StrEnum):
     RUN_STOPPED = "run.stopped"
     RUN_RESUMED = "run.resumed"
     RUN_EXTENDED = "run.extended"
+    RUN_PRICES = "run.prices"
     BATCH_MADE = "run.batch_made"
     BATCH_TAKEN = "run.batch_taken"
     BATCH_READ = "run.batch_read"

@@ -65,6 +65,7 @@ TAGS: Words = {
     Tag.RUN_STOPPED: ("Run stopped", "停止运行"),
     Tag.RUN_RESUMED: ("Run resumed", "继续运行"),
     Tag.RUN_EXTENDED: ("Run continued after its trial", "试运行后继续"),
+    Tag.RUN_PRICES: ("Run goes by prices entered after its start", "运行改按启动后填写的单价计费"),
     Tag.BATCH_MADE: ("Batch made", "生成批次"),
     Tag.BATCH_TAKEN: ("File of a batch taken", "下载批次文件"),
     Tag.BATCH_READ: ("Replies of batches read", "读取批次回复"),

@@ -30,6 +30,7 @@ from evaluations.runs.rules.call_keys import call_key, custom_id
 from evaluations.runs.selectors.batches import may_make_batches
 from evaluations.runs.selectors.runs import money
 from evaluations.runs.services.calls import call_for
+from evaluations.runs.services.frozen import take_prices
 from evaluations.runs.services.job_queue import Call, Claims, claim_calls, prepare_calls
 from evaluations.runs.services.worker_names import ended_workers, new_name
 from gradeapp.accounts.models import User
@@ -68,7 +69,7 @@ def make_batches(
     With *by_api* a worker sends these, and later ones, through the endpoint's batch API. A later
     step of a question becomes due when the reply to the one before is read. Raises BadInput for a
     run that is not by batch, Conflict if it is stopped, or if nothing is due or a budget is used up
-    (the code is the ``PauseReason``). The run is changed only if there is a batch.
+    (the code is the ``PauseReason``). The status of the run changes only if there is a batch.
     """
     check_by_batch(run)
     now = database_now()
@@ -80,6 +81,7 @@ def make_batches(
             by_api and acting_user is None and not run.batch_api
         ):
             raise _not_in_progress()
+        take_prices(run)
         Job.objects.filter(run=run, status=JobStatus.PENDING).update(next_at=None)
     made: list[Batch] = []
     filled = Filled(more=True)

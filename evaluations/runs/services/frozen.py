@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from django.db import transaction
+
 from evaluations.conditions import (
     ConditionSettings,
     RequestSettings,
@@ -16,11 +18,14 @@ from evaluations.conditions import (
 from evaluations.llm.budget import Price
 from evaluations.models import Endpoint, Run
 from evaluations.runs.rules.demo_endpoints import is_its_next_port
+from gradeapp.audit.record import record
+from gradeapp.audit.tags import Tag
 
-# Where the calls of a run go, and with which key: columns of a query of runs.
+# Where the calls of a run go, with which key and at which prices: columns of a query of runs.
 SENT_TO = (
     *("endpoint__base_url", "endpoint__model"),
     *("endpoint__key_variable", "endpoint__stored_key"),
+    *("endpoint__price_input", "endpoint__price_output", "endpoint__price_cached"),
 )
 
 
@@ -34,17 +39,52 @@ class Frozen:
 
 def freeze(settings: RequestSettings | ConditionSettings, endpoint: Endpoint) -> Frozen:
     """Freeze *settings* with the model, address and prices of *endpoint*."""
-    facts = {
-        "model": endpoint.model,
-        "base_url": endpoint.base_url,
+    facts = {"model": endpoint.model, "base_url": endpoint.base_url, **_prices_as_json(endpoint)}
+    asked = settings.as_dict()
+    return Frozen({**facts, **asked}, fingerprint(asked))
+
+
+def _prices_as_json(endpoint: Endpoint) -> dict[str, Any]:
+    """Return the part of frozen settings that says what calls of *endpoint* cost."""
+    return {
         "price_input": str(endpoint.price_input),
         "price_output": str(endpoint.price_output),
         "price_cached": None if endpoint.price_cached is None else str(endpoint.price_cached),
         "currency": endpoint.currency,
         "cost_in_replies": endpoint.cost_in_replies,
     }
-    asked = settings.as_dict()
-    return Frozen({**facts, **asked}, fingerprint(asked))
+
+
+def with_prices(run: Run) -> dict[str, Any]:
+    """Return the settings of *run*, with the present prices of its endpoint if it has none yet.
+
+    The currency of a study stays: its runs share one budget.
+    """
+    endpoint, study = run.endpoint, run.study
+    settings: dict[str, Any] = run.run_settings
+    if endpoint is None or not endpoint.has_prices or price_of(run).most(1, 1):
+        return settings
+    if study is not None and study.currency != endpoint.currency:
+        return settings
+    settings = {**settings, **_prices_as_json(endpoint)}
+    return half_priced(settings) if run.by_batch else settings
+
+
+@transaction.atomic
+def take_prices(run: Run) -> None:
+    """Freeze the present prices of its endpoint in *run* if it was started without any.
+
+    Its budget and the caps bound what it costs from then on. Prices that it has stay.
+    """
+    if with_prices(run) == run.run_settings:
+        return
+    current = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    before, run.run_settings = current.run_settings, with_prices(current)
+    if run.run_settings != before:
+        run.save(update_fields=["run_settings"])
+        names = ("price_input", "price_output", "price_cached", "currency")
+        taken = {name: run.run_settings[name] for name in names}
+        record(Tag.RUN_PRICES, run, actor=None, **taken)
 
 
 def half_priced(settings: dict[str, Any]) -> dict[str, Any]:
@@ -84,7 +124,7 @@ def sent_to(endpoint: Endpoint) -> list[str]:
 
 
 def price_of(run: Run) -> Price:
-    """Return the prices at the start of the run."""
+    """Return the prices that are frozen in *run*."""
     facts = run.run_settings
     cached = facts.get("price_cached")  # older runs have none
     return Price(
@@ -100,5 +140,5 @@ def cost_in_replies(run: Run) -> bool:
 
 
 def currency_of(run: Run) -> str:
-    """Return the currency of the prices at the start of the run, "" for an imported one."""
+    """Return the currency of the frozen prices of *run*, "" for an imported one."""
     return str(run.run_settings.get("currency", ""))

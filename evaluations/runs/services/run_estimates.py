@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -21,6 +22,7 @@ from evaluations.runs.selectors.chosen_questions import chosen_questions
 from evaluations.runs.selectors.runs import WORKED_ON, is_live, money
 from evaluations.runs.services.calls import call_for
 from evaluations.runs.services.earlier_calls import cost_of, earlier_calls
+from evaluations.runs.services.frozen import price_of, sampling_of, with_prices
 from evaluations.runs.services.images import most_tokens_of_images
 from evaluations.runs.services.job_queue import SHOWN
 from evaluations.runs.services.planning import check_images, check_size, to_be_asked
@@ -175,8 +177,16 @@ def _most_cost_of(run: Run, jobs: QuerySet[Job]) -> Decimal:
 
 
 def _own_cost_of(run: Run, jobs: QuerySet[Job]) -> Decimal:
-    dearest = Attempt.objects.filter(job__run=run).aggregate(most=Max("reserved"))["most"]
-    if dearest is None:
+    # Without the prices that it takes when it goes on, it would cost nothing.
+    run = copy(run)
+    run.run_settings = with_prices(run)
+    called = Attempt.objects.filter(job__run=run)
+    found = called.aggregate(most=Max("reserved"), size=Max("prompt_bytes"))
+    dearest = found["most"]
+    if dearest is not None and not dearest:
+        longest = most_completion_tokens(sampling_of(run))
+        dearest = price_of(run).most(found["size"] or 0, longest)
+    elif dearest is None:
         some = jobs.filter(status=JobStatus.PENDING).select_related(*SHOWN).order_by("pk")[:SOME]
         dearest = max((call_for(run, job).most for job in some), default=Decimal(0))
     cost: Decimal = jobs.count() * dearest

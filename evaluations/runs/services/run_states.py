@@ -27,6 +27,7 @@ from evaluations.runs.kinds import followers, kind_of
 from evaluations.runs.rules.permits import is_over
 from evaluations.runs.rules.sessions import LONGEST_RETRY_WAIT
 from evaluations.runs.services import job_queue
+from evaluations.runs.services.frozen import take_prices
 from evaluations.runs.services.run_workers import has_worker, join_run, leave_run, workers_of
 
 logger = logging.getLogger(__name__)
@@ -73,6 +74,7 @@ def begin(run_id: int, owner: str, now: datetime) -> Run | None:
         return None
     if not join_run(run, owner, now):
         return None
+    take_prices(run)
     Run.objects.filter(pk=run_id, status=RunStatus.QUEUED).update(
         status=RunStatus.RUNNING, started_at=Coalesce(F("started_at"), now)
     )
