@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import count
+from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from evaluations.conditions import (
@@ -23,9 +25,12 @@ from gradeapp.audit.tags import Tag
 from gradeapp.common.name_checks import check_name_is_plain
 from gradeapp.common.names import folded
 from gradeapp.common.refusals import BadInput, Conflict
+from gradeapp.common.submission_keys import made_once
 
 AS_PUBLISHED = "as published"
 NAME_LENGTH = 100
+# So many new conditions of one model, with one usual name, are made at one moment.
+MOST_AT_ONCE = 20
 
 
 @transaction.atomic
@@ -42,19 +47,32 @@ def condition_for(endpoint: Endpoint, asking: Asking) -> Condition:
         answer_format=prompts.content["answer_format"],
     )
     key = settings.fingerprint(endpoint.language_model.name)
-    found = Condition.objects.filter(fingerprint=key).first()
-    if found is not None:
-        return found
-    given = {
-        "name": free_name(endpoint.language_model, name_of(settings)),
-        "language_model": endpoint.language_model,
-        "origin": ConditionOrigin.ASKED,
-        "setting": settings.setting,
-        "prompts": prompts,
-        "settings": settings.as_dict(),
-    }
-    # Another start may make it at the same moment.
-    return Condition.objects.get_or_create(fingerprint=key, defaults=given)[0]
+    return _made_once(
+        *(endpoint.language_model, key, name_of(settings)),
+        origin=ConditionOrigin.ASKED,
+        setting=settings.setting,
+        prompts=prompts,
+        settings=settings.as_dict(),
+    )
+
+
+def _made_once(model: LanguageModel, key: str, name: str, **given: Any) -> Condition:
+    """Return the condition of *model* with the fingerprint *key*; make it under a free name.
+
+    Others may make it, or take the name for another one, at the same moment: then look again.
+    """
+    rows = Condition.objects.filter(fingerprint=key)
+
+    def make() -> Condition:
+        with transaction.atomic():
+            return Condition.objects.create(
+                fingerprint=key, language_model=model, name=free_name(model, name), **given
+            )
+
+    for _time in range(MOST_AT_ONCE - 1):
+        with suppress(IntegrityError):
+            return made_once(rows, make)
+    return made_once(rows, make)
 
 
 def imported_condition(model: LanguageModel, setting: str = "", name: str = "") -> Condition:
@@ -64,17 +82,9 @@ def imported_condition(model: LanguageModel, setting: str = "", name: str = "") 
     """
     asked = {"setting": setting, "name": name} if setting or name else {}
     key = fingerprint({"imported": model.name, **asked})
-    found = Condition.objects.filter(fingerprint=key).first()
-    if found is not None:
-        return found
     usual = f"{AS_PUBLISHED}, {setting}" if setting else AS_PUBLISHED
-    given = {
-        "name": free_name(model, name or usual),
-        "language_model": model,
-        "origin": ConditionOrigin.IMPORTED,
-        "setting": setting,
-    }
-    return Condition.objects.get_or_create(fingerprint=key, defaults=given)[0]
+    origin = ConditionOrigin.IMPORTED
+    return _made_once(model, key, name or usual, origin=origin, setting=setting)
 
 
 def of_model(model: LanguageModel) -> dict[str, LanguageModel | Condition]:

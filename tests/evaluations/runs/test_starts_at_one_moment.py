@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from evaluations.conditions import Asking
+from evaluations.conditions import Asking, PromptSetting
 from evaluations.judging.services import ensure_judge
 from evaluations.models import Condition, Endpoint, ProviderAccount, Run, Study
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.accounts import save_account
+from evaluations.runs.services.conditions import imported_condition
 from evaluations.runs.services.prompt_sets import OWN_SET, stored_prompts
 from evaluations.runs.services.runs import start_run
 from evaluations.runs.services.sampling import sampling_for
@@ -116,6 +117,29 @@ def test_two_runs_that_make_the_same_condition_at_one_moment_share_it(
     second = after(lambda: start(1), lambda: start(2))
     assert second.condition == Condition.objects.get()
     assert Run.objects.count() == 2
+
+
+@pytest.mark.usefixtures("postgresql")
+def test_two_runs_whose_new_conditions_would_have_one_name_both_start(
+    endpoint: Endpoint, exam: Dataset
+) -> None:
+    def start(seed: str) -> Run:
+        asking = Asking(sampling=sampling_for(endpoint, {"seed": seed}))
+        return start_run(endpoint=endpoint, dataset=exam, acting_user=None, asking=asking)
+
+    second = after(lambda: start("1"), lambda: start("2"))
+    assert second.condition.name == "zero-shot (2)"
+    assert Condition.objects.count() == Run.objects.count() == 2
+
+
+@pytest.mark.usefixtures("postgresql")
+def test_imported_conditions_of_one_name_at_one_moment_are_two(endpoint: Endpoint) -> None:
+    model = endpoint.language_model
+    second = after(
+        lambda: imported_condition(model, name="x"),
+        lambda: imported_condition(model, PromptSetting.ZERO_SHOT, name="x"),
+    )
+    assert (second.name, second.setting) == ("x (2)", PromptSetting.ZERO_SHOT)
 
 
 @pytest.mark.usefixtures("postgresql")
