@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.llm.client import Limits, most_bytes
@@ -89,7 +89,7 @@ def save_endpoint(
     endpoint.takes_images, endpoint.max_completion_tokens = takes_images, max_completion_tokens
     endpoint.language_model = LanguageModel.objects.get_or_create(name=language_model or model)[0]
     _check_fields(endpoint)
-    endpoint.save()
+    _store(endpoint)
     account_of(endpoint)
     _record_saved(endpoint, before, acting_user)
     return endpoint
@@ -162,13 +162,28 @@ def _check_fields(endpoint: Endpoint) -> None:
         raise BadInput(_("Cached input tokens cannot cost more than other input tokens."))
     if endpoint.cost_in_replies and not (endpoint.price_input and endpoint.price_output):
         raise BadInput(_("Enter the prices too: they say how much each call must reserve."))
-    if Endpoint.objects.exclude(pk=endpoint.pk).filter(name=endpoint.name).exists():
-        raise BadInput(_("There is already an endpoint called %(name)s.") % {"name": endpoint.name})
+    _check_name_is_free(endpoint)
     try:
         endpoint.full_clean()
     except ValidationError as error:
         field, sentences = next(iter(error.message_dict.items()))
         raise BadInput(f"{field}: {sentences[0]}") from None
+
+
+def _store(endpoint: Endpoint) -> None:
+    """Save *endpoint*. Raises BadInput if somebody has taken its name at the same moment."""
+    try:
+        with transaction.atomic():
+            endpoint.save()
+    except IntegrityError:
+        _check_name_is_free(endpoint)
+        raise
+
+
+def _check_name_is_free(endpoint: Endpoint) -> None:
+    """Raise BadInput if another endpoint has the name of *endpoint*."""
+    if Endpoint.objects.exclude(pk=endpoint.pk).filter(name=endpoint.name).exists():
+        raise BadInput(_("There is already an endpoint called %(name)s.") % {"name": endpoint.name})
 
 
 def open_chat(

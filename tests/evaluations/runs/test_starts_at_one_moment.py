@@ -1,4 +1,4 @@
-"""Starts that come at the same moment: twice the same one, or two with the same new condition."""
+"""What comes at the same moment: the same start twice, or two new things with one name."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from evaluations.models import Condition, Endpoint, ProviderAccount, Run, Study
 from evaluations.runs.rules.question_choice import QuestionChoice
 from evaluations.runs.services.accounts import save_account
 from evaluations.runs.services.conditions import imported_condition
+from evaluations.runs.services.endpoints import save_endpoint
 from evaluations.runs.services.prompt_sets import OWN_SET, stored_prompts
 from evaluations.runs.services.runs import start_run
 from evaluations.runs.services.sampling import sampling_for
@@ -152,3 +153,16 @@ def test_a_judge_and_an_account_that_are_sent_twice_are_one(endpoint: Endpoint) 
         first: list[object] = []
         second = after(lambda made=first, one=make: made.append(one()), make)
         assert [second] == first
+
+
+@pytest.mark.usefixtures("postgresql")
+@pytest.mark.parametrize("renamed", [False, True])
+def test_of_two_endpoints_of_one_name_the_second_is_refused(renamed: bool) -> None:
+    fields = {"base_url": "http://127.0.0.1:8000/v1", "model": "m", "acting_user": None}
+    other = save_endpoint(name="other", **fields)
+    refused = after(
+        lambda: save_endpoint(name="one", **fields),
+        lambda: save_endpoint(name="one", endpoint=other if renamed else None, **fields),
+    )
+    assert (refused.status, str(refused)) == (400, "There is already an endpoint called one.")
+    assert sorted(Endpoint.objects.values_list("name", flat=True)) == ["one", "other"]
