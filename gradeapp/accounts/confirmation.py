@@ -11,10 +11,11 @@ from decimal import Decimal
 from functools import wraps
 from typing import Any
 
-from allauth.account.decorators import reauthentication_required
+from allauth.account.adapter import get_adapter
+from allauth.account.authentication import get_authentication_records
 from allauth.core.exceptions import ReauthenticationRequired
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -24,18 +25,10 @@ from gradeapp.accounts.models import ApiToken
 from gradeapp.accounts.session_rules import BEGAN, suspend
 from gradeapp.common.refusals import NotAllowed
 
-# In a session: when its person was last known to have confirmed, in seconds since 1970.
-CONFIRMED = "confirmed"
 # In a session: when starts were let through without a confirmation, and what each may cost.
 UNCONFIRMED = "unconfirmed"
 # In seconds: what was started earlier is not added up any more.
 ADDED_UP = 24 * 3600
-
-
-@reauthentication_required  # type: ignore[untyped-decorator]
-def _just_confirmed(request: HttpRequest) -> HttpResponse:
-    """Return without an exception if the password was confirmed in the last five minutes."""
-    return HttpResponse()
 
 
 def check_confirmed(request: HttpRequest | Request) -> None:
@@ -47,22 +40,19 @@ def check_confirmed(request: HttpRequest | Request) -> None:
     if not settings.CONFIRM_CHANGES or isinstance(getattr(request, "auth", None), ApiToken):
         return
     now = timezone.now().timestamp()
-    session = request.session
     if now - _last_confirmed(request) <= settings.CONFIRM_MINUTES * 60:
         return
-    try:
-        _just_confirmed(request)
-    except ReauthenticationRequired:
-        if not isinstance(request, Request):
-            if request.method == "POST":
-                # What was sent is done if allauth comes back to its path; it keeps the query too.
-                request.get_full_path = lambda force_append_slash=False: request.path  # type: ignore[method-assign]
-                suspend(request)
-            raise
+    if not get_adapter().get_reauthentication_methods(request.user):
+        return  # who logs in by single sign-on alone has nothing to confirm with
+    if isinstance(request, Request):
         sentence = _("Confirm your password first, on the page %(page)s, or use an API token.")
         page = reverse("account_reauthenticate")
-        raise NotAllowed(sentence % {"page": page}, code="confirm_password") from None
-    session[CONFIRMED] = now
+        raise NotAllowed(sentence % {"page": page}, code="confirm_password")
+    if request.method == "POST":
+        # What was sent is done if allauth comes back to its path; it keeps the query too.
+        request.get_full_path = lambda force_append_slash=False: request.path  # type: ignore[method-assign]
+        suspend(request)
+    raise ReauthenticationRequired
 
 
 def check_confirmed_before(request: HttpRequest) -> None:
@@ -98,8 +88,9 @@ def check_cost(request: HttpRequest | Request, most: Callable[[], Decimal]) -> N
 
 def _last_confirmed(request: HttpRequest | Request) -> float:
     """Return when its person last logged in or confirmed, in seconds since 1970."""
-    session = request.session
-    return max(session.get(BEGAN, 0.0), session.get(CONFIRMED, 0.0))
+    records = get_authentication_records(request, request.user)
+    confirmed_at = [one["at"] for one in records if one.get("reauthenticated")]
+    return max([request.session.get(BEGAN, 0.0), *confirmed_at])
 
 
 def confirmed(view: Callable[..., Any]) -> Callable[..., Any]:

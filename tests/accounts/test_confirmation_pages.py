@@ -76,10 +76,18 @@ def minutes_ago(client: Client, minutes: int) -> Client:
     """The same session, its login and last confirmation so long ago."""
     session = client.session
     then = timezone.now().timestamp() - minutes * 60
-    session["began"] = session["confirmed"] = then
+    session["began"] = then
     session.pop("account_authentication_methods", None)
     session.save()
     return client
+
+
+def pass_minutes(client: Client, minutes: int) -> None:
+    """Let so many minutes pass in the session since its last confirmation."""
+    session = client.session
+    for record in session["account_authentication_methods"]:
+        record["at"] -= minutes * 60
+    session.save()
 
 
 def asks(answer: Any) -> bool:
@@ -109,6 +117,22 @@ def test_a_costly_run_asks_for_the_password_and_then_starts(
     assert not asks(client.post(start, {**wanted, "budget": "49.99"}))
     assert asks(client.post(start, {**wanted, "budget": "50.01"}))
     assert asks(client.post(start, {**wanted, "trial": "1"}))
+
+
+@pytest.mark.usefixtures("confirming")
+@pytest.mark.parametrize("minutes", [1, 3, 15])
+def test_a_confirmation_is_enough_for_the_minutes_of_the_setting(
+    minutes: int, admin: User, exam: Dataset, dear: Endpoint, settings: Any
+) -> None:
+    settings.CONFIRM_MINUTES = minutes
+    client = minutes_ago(logged_in(admin), 16)
+    wanted = {"endpoint": dear.pk, "dataset": exam.slug, "repeats": 1, "setting": "zero-shot"}
+    start = reverse("runs:new")
+    client.post(CONFIRM, {"password": PASSWORD})
+    pass_minutes(client, minutes - 1)
+    assert not asks(client.post(start, wanted))
+    pass_minutes(client, 2)
+    assert asks(client.post(start, {**wanted, "anyway": "1"})), "a start is no confirmation"
 
 
 @pytest.mark.usefixtures("confirming")
