@@ -44,8 +44,8 @@ class Environment:
             return False
         raise ImproperlyConfigured(f"{name} is {value!r}; it must be yes or no.")
 
-    def number(self, name: str, default: int, *, low: int, high: int) -> int:
-        """A whole number from *low* to *high*, both included."""
+    def number(self, name: str, default: int, *, low: int, high: int, or_zero: bool = False) -> int:
+        """A whole number from *low* to *high*, both included; 0 is taken too with *or_zero*."""
         value = self.text(name)
         if not value:
             return default
@@ -53,8 +53,9 @@ class Environment:
             number = int(value.encode("ascii"))  # no digits of other scripts
         except ValueError:
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be a number.") from None
-        if not low <= number <= high:
-            raise ImproperlyConfigured(f"{name} is {number}; it must be from {low} to {high}.")
+        if not (low <= number <= high or (or_zero and number == 0)):
+            allowed = f"{'0, or ' if or_zero else ''}from {low} to {high}"
+            raise ImproperlyConfigured(f"{name} is {number}; it must be {allowed}.")
         return number
 
     def words(self, name: str, default: list[str]) -> list[str]:

@@ -174,7 +174,8 @@ SOCIALACCOUNT_ADAPTER = "gradeapp.accounts.single_sign_on.SocialAdapter"
 # A link, not a form: the CSP lets no form lead to another site.
 SOCIALACCOUNT_LOGIN_ON_GET = True
 SOCIALACCOUNT_STORE_TOKENS = False
-OIDC_ISSUER = start_rules.check_issuer(env.text("OIDC_ISSUER"))
+_CLIENT = {"client_id": env.text("OIDC_CLIENT_ID"), "secret": env.text("OIDC_CLIENT_SECRET")}
+OIDC_ISSUER = start_rules.check_issuer(env.text("OIDC_ISSUER"), **_CLIENT)
 OIDC_NAME = env.text("OIDC_NAME", "OpenID Connect")
 SOCIALACCOUNT_PROVIDERS: dict[str, dict[str, object]] = {
     "openid_connect": {
@@ -183,8 +184,7 @@ SOCIALACCOUNT_PROVIDERS: dict[str, dict[str, object]] = {
             {
                 "provider_id": "sso",
                 "name": OIDC_NAME,
-                "client_id": env.text("OIDC_CLIENT_ID"),
-                "secret": env.text("OIDC_CLIENT_SECRET"),
+                **_CLIENT,
                 "settings": {"server_url": OIDC_ISSUER},
             }
         ]
@@ -259,7 +259,7 @@ env.file("SSL_CERT_FILE")  # read where a call is made; a wrong path is said at 
 # The audit trail: whether entries name the network address of who did it
 AUDIT_ADDRESSES = env.flag("AUDIT_ADDRESSES", default=False)
 # How long sealed entries are kept, in days; 0 keeps all
-AUDIT_RETENTION_DAYS = env.number("AUDIT_RETENTION_DAYS", 0, low=0, high=36500)
+AUDIT_RETENTION_DAYS = env.number("AUDIT_RETENTION_DAYS", 0, low=30, high=36500, or_zero=True)
 # An alert where one person reads so many items in so many minutes; 0 items raises none
 READ_ALERT_ITEMS = env.number("READ_ALERT_ITEMS", 500, low=0, high=1_000_000)
 READ_ALERT_MINUTES = env.number("READ_ALERT_MINUTES", 10, low=1, high=1440)

@@ -153,14 +153,19 @@ def check_bind(host: str, *, demo: bool, debug: bool, proxies: int) -> None:
         )
 
 
-def check_issuer(address: str) -> str:
+def check_issuer(address: str, *, client_id: str, secret: str) -> str:
     """Return *address*, of a provider of single sign-on; its answers must come as they were sent.
 
-    Raises ImproperlyConfigured for one without TLS that is not on this machine.
+    Raises ImproperlyConfigured for one without TLS that is not on this machine, or without the name
+    and the secret of this site there.
     """
     parts = urlsplit(address)
     if address and parts.scheme != "https" and not is_loopback(parts.hostname or ""):
         raise ImproperlyConfigured("OIDC_ISSUER must be an https:// address.")
+    if address and not (client_id and secret):
+        raise ImproperlyConfigured(
+            "OIDC_ISSUER is set; set OIDC_CLIENT_ID and OIDC_CLIENT_SECRET too."
+        )
     return address
 
 

@@ -59,11 +59,12 @@ def test_hosts_that_are_refused(hosts: list[str], demo: bool, debug: bool) -> No
 
 
 def test_a_provider_of_single_sign_on_speaks_tls_or_is_on_this_machine() -> None:
+    client = {"client_id": "gradeapp", "secret": "s"}
     for address in ("", "https://sso.example.edu/realm", "http://127.0.0.1:8080", "http://[::1]/"):
-        assert check_issuer(address) == address
+        assert check_issuer(address, **client) == address
     for address in ("http://sso.example.edu", "sso.example.edu", "http://127.0.0.1.example.edu"):
         with pytest.raises(ImproperlyConfigured, match="https"):
-            check_issuer(address)
+            check_issuer(address, **client)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "[::]", "", "10.0.0.5", "exam.example.edu"])
@@ -111,6 +112,28 @@ def test_a_start_with_production_settings_has_nothing_to_say(tmp_path: Path) -> 
     assert weak.returncode == 1
     assert "SECRET_KEY_FALLBACKS has too few different characters" in weak.stderr
     assert "x" * 60 not in weak.stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({"AUDIT_RETENTION_DAYS": "29"}, "is 29; it must be 0, or from 30 to 36500."),
+        ({"OIDC_ISSUER": "https://x.example"}, "set OIDC_CLIENT_ID and OIDC_CLIENT_SECRET too."),
+        (
+            {"OIDC_ISSUER": "https://x.example", "OIDC_CLIENT_ID": "gradeapp"},
+            "set OIDC_CLIENT_ID and OIDC_CLIENT_SECRET too.",
+        ),
+        ({"AUDIT_RETENTION_DAYS": "0"}, ""),
+        ({"AUDIT_RETENTION_DAYS": "30"}, ""),
+    ],
+)
+def test_settings_that_make_no_sense_end_with_a_sentence(
+    variables: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    done = start(tmp_path, "manage.py", "check", **variables)
+    assert done.returncode == (1 if sentence else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    assert not sentence or done.stderr.strip().endswith(sentence)
 
 
 @pytest.mark.parametrize(
