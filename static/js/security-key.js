@@ -3,6 +3,8 @@ const place = document.querySelector("[data-key-call]");
 const { keyCall, keyButton, keyId, keyField, keyFailed, keyKnown } = place.dataset;
 
 window.allauth.webauthn.forms[keyCall]({ ids: { [keyButton]: keyId, credential: keyField, data: "key-data" } });
+// Until now a click would have been lost.
+document.getElementById(keyId).disabled = false;
 
 document.addEventListener("allauth.error", (event) => {
   event.preventDefault();
