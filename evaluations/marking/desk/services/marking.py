@@ -253,13 +253,14 @@ def refuse_second_entry(stored: Standing, slot: Slot, person: User) -> None:
 
     What they entered for somebody counts in every version, also of a mark that was given again:
     they know what stood there. So does what they gave, where they enter a mark for somebody now;
-    a teacher whose own mark was returned may have another role on the response by then. Nor do they
-    enter a mark again once another one counts, which they may have seen.
+    a teacher whose own mark was returned may have another role on the response by then. Nor is a
+    mark entered for somebody again once another one counts, which may have been seen.
     """
     for_others = slot.holder_id != person.pk
     others = [mark for mark in stored.marks if mark.slot_id != slot.pk]
     gave = others if for_others else [mark for mark in _counting(stored) if mark in others]
-    seen = stored.marks if any(mark in others for mark in _counting(stored)) else others
+    again = for_others and any(mark in others for mark in _counting(stored))
+    seen = stored.marks if again else others
     if any(mark.entered_by_id == person.pk for mark in seen) or any(
         mark.teacher_id == person.pk for mark in gave
     ):
