@@ -49,7 +49,7 @@ ENTRIES = [
         _("Analyse wrong answers without seeing the model."),
     ),
     (
-        _("Error analysis"),
+        _("Error reviews"),
         "/reviews/",
         Capability.LEAD_ROUNDS,
         _("Weaknesses behind wrong answers, in four dimensions."),
