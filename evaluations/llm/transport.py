@@ -55,7 +55,8 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
     """Send requests by aiohttp. Private addresses must be in *networks* (CIDR).
 
     Of the headers of a request only those of its body and connection are sent, and *headers*.
-    Without TLS only this machine is called. Raises the exceptions of aiohttp.
+    Without TLS only this machine is called. Each request has a connection of its own. Raises the
+    exceptions of aiohttp.
     """
 
     def __init__(
@@ -98,8 +99,8 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
             socket_factory=self._socket,
             ssl=self._certificates,
             limit=self._connections,
-            # A connection that idles longer may be closed by the server just as it is used again.
-            keepalive_timeout=4.0,
+            # What a server sends after its reply would be read as the reply to the next request.
+            force_close=True,
         )
         timeout = aiohttp.ClientTimeout(
             connect=30.0, sock_connect=self._limits.connect, sock_read=self._limits.read

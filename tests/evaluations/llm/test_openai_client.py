@@ -160,3 +160,19 @@ def test_the_body_is_the_model_the_messages_and_the_parameters(server: ScriptedS
         "temperature": 0,
         "top_k": 5,
     }
+
+
+def test_what_follows_a_reply_is_no_reply_to_the_next_request(server: ScriptedServer) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "first"}}]}).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    twice = Fault(body=body + head % len(body) + body, claimed_length=len(body), drip=0.0005)
+    server.endpoint.faults = {"first": twice, "second": saying("second")}.get
+
+    async def call() -> list[str]:
+        async with OpenAIChat(server.base_url, "scripted-demo", KEY, networks=LOOPBACK) as chat:
+            first = await chat.complete(request(1, "first"))
+            await asyncio.sleep(0.5)
+            second = await chat.complete(request(2, "second"))
+            return [first.text, second.text]
+
+    assert asyncio.run(call()) == ["first", "second"]
