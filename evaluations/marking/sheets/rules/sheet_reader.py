@@ -93,6 +93,7 @@ def _row(line: int, cells: Cells, places: dict[SheetColumn | int, int]) -> Fille
         comment=at(SheetColumn.COMMENT),
         flags=at(SheetColumn.FLAGS),
         rubric=at(SheetColumn.RUBRIC_CODE),
+        alias=at(SheetColumn.ALIAS),
     )
 
 

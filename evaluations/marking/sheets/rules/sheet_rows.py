@@ -52,7 +52,10 @@ class SheetLine:
 
 @dataclass(frozen=True, slots=True)
 class FilledRow:
-    """One row that came back, cell by cell as text; *line* counts from 1 with the header."""
+    """One row that came back, cell by cell as text; *line* counts from 1 with the header.
+
+    *alias* names the response as its reader knows it, "" where the column was taken out.
+    """
 
     line: int
     sheet: str
@@ -63,6 +66,7 @@ class FilledRow:
     comment: str
     flags: str
     rubric: str = ""
+    alias: str = ""
 
     @property
     def is_empty(self) -> bool:

@@ -162,9 +162,9 @@ def check_rows(
     *acting_user* is who reads the answer: the teacher (None), or a lead.
 
     Asked of a row are, in this order: this sheet, a response that the teacher
-    holds or marked, no second row for it, no mark that a lead must not see yet, cells that can
-    be read, a mark that fits, that no newer mark stands against it, and that a lead has entered
-    no other mark of the response.
+    holds or marked, no second row for it, no mark that a lead must not see yet, no other name in
+    its first column, cells that can be read, a mark that fits, that no newer mark stands against
+    it, and that a lead has entered no other mark of the response.
     """
     slots = _slots(sheet, rows, now)
     marks = _current_marks([slot.pk for slot in slots.values()])
@@ -270,6 +270,7 @@ def _checked(
     """A row of a response that the teacher holds or marked. Raises Refusal."""
     if row.is_empty:
         return CheckedRow(row.line, slot.answer.alias, RowState.EMPTY)
+    _check_alias(row, slot)
     check_rubric(slot.answer, row.rubric, since=sheet.created_at)
     rubric = rubric_code(slot.answer)
     given = _given(row, slot)
@@ -298,6 +299,17 @@ def _checked(
         )
     state = _change(current, given) if current else RowState.NEW
     return replace(done, state=state, slot=slot, given=given, based_on=newest, rubric=rubric)
+
+
+def _check_alias(row: FilledRow, slot: Slot) -> None:
+    """Raise BadInput if *row* names another response than its id, as after sorting some columns."""
+    alias = slot.answer.alias
+    if row.alias and row.alias.casefold() != alias.casefold():
+        sentence = _(
+            "This row is called %(name)s, but its id is that of %(alias)s. Some of its columns may "
+            "have been sorted or moved without the others."
+        )
+        raise BadInput(sentence % {"name": row.alias[:40], "alias": alias})
 
 
 def _change(current: Mark, given: GivenMark) -> RowState:

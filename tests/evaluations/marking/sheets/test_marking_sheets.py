@@ -350,6 +350,27 @@ def test_each_row_says_what_is_wrong_in_one_sentence(
     ]
 
 
+def test_a_row_that_names_another_response_than_its_id_is_not_taken(
+    made: MarkingRound, teacher: User
+) -> None:
+    """As after sorting the columns that one works in, and not those of the ids."""
+    sheet = taken(made, teacher, 2)
+    one, two = on(sheet)
+    title = "Response,Total,Id of the response,Id of the sheet,Version,Point 1,Point 2,Point 3"
+    lines = [
+        f"{name},,{one.public_id},{sheet.public_id},0,3,3,6"
+        for name in (two.alias, one.alias.lower(), "")
+    ]
+    rows = [row for line in lines for row in rows_of_file(f"{title}\n{line}\n".encode())]
+    sentences = [check_rows(sheet, [row], now=later(2))[0].sentence for row in rows]
+    assert sentences == [
+        f"This row is called {two.alias}, but its id is that of {one.alias}. Some of its columns "
+        "may have been sorted or moved without the others.",
+        "",
+        "",
+    ]
+
+
 def test_full_width_digits_are_refused_with_the_digits_that_are_taken(
     made: MarkingRound, teacher: User
 ) -> None:
