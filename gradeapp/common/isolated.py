@@ -27,7 +27,11 @@ from typing import IO, Any
 logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).resolve().parents[2]
+# Of the four threads of a web process (gradeapp/gunicorn_config.py); others wait so many seconds.
 AT_ONCE = 2
+WAIT = 1.0
+# Of the processor, pages come first.
+NICENESS = 10
 OUT_OF_MEMORY = 97
 # numpy, which openpyxl loads where it is installed, reserves memory for each thread.
 ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
@@ -37,11 +41,7 @@ _children = BoundedSemaphore(AT_ONCE)
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The most that a child may use. Memory is address space; seconds are of CPU and of a clock.
-
-    ``clock_seconds`` also limits how long a caller waits while ``AT_ONCE`` other children of
-    this process are at work.
-    """
+    """The most that a child may use. Memory is address space; seconds are of CPU and of a clock."""
 
     memory_bytes: int = 512 * 2**20
     cpu_seconds: int = 10
@@ -56,10 +56,11 @@ class Why(StrEnum):
     MEMORY = "memory"
     TIME = "time"
     CRASH = "crash"
+    BUSY = "busy"  # others are at work
 
 
 class Exceeded(Exception):
-    """The child reached a limit or crashed; there is no answer."""
+    """The child reached a limit, crashed or was not started; there is no answer."""
 
     def __init__(self, why: Why) -> None:
         super().__init__(f"no answer of the child process: {why}")
@@ -67,20 +68,25 @@ class Exceeded(Exception):
 
 
 def isolated(
-    function: str, source: IO[bytes], *arguments: Any, bounds: Bounds | None = None
+    function: str,
+    source: IO[bytes],
+    *arguments: Any,
+    bounds: Bounds | None = None,
+    wait: float | None = None,
 ) -> Any:
     """Call *function* ("package.module:name") with *source* and *arguments* in a child process.
 
     *source* is an open file with a descriptor; the child reads it from where it stands. The
-    arguments and the answer are JSON values. Raises Exceeded.
+    arguments and the answer are JSON values. Raises Exceeded, with ``Why.BUSY`` where
+    ``AT_ONCE`` other children of this process are at work for *wait* seconds more (``WAIT``).
     """
     bounds = bounds or Bounds()
     request = json.dumps(
         [function, arguments, bounds.memory_bytes, bounds.cpu_seconds, bounds.file_bytes]
     )
     variables = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    if not _children.acquire(timeout=bounds.clock_seconds):
-        raise Exceeded(Why.TIME)
+    if not _children.acquire(timeout=WAIT if wait is None else wait):
+        raise Exceeded(Why.BUSY)
     try:
         with tempfile.TemporaryFile() as answer:
             child = subprocess.run(
@@ -129,6 +135,7 @@ def _check(status: int, function: str) -> None:
 
 
 def _limit(memory_bytes: int, cpu_seconds: int, file_bytes: int) -> None:
+    os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))

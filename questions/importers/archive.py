@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from gradeapp.common.hidden_text import with_code_points
-from gradeapp.common.isolated import Bounds, Exceeded, isolated
+from gradeapp.common.isolated import Bounds, Exceeded, Why, isolated
 from gradeapp.common.names import name_problem
 
 DATA_SUFFIXES = frozenset({".json", ".jsonl", ".csv"})
@@ -137,12 +137,14 @@ def _make_folder(folder: Path, parent: PurePosixPath, name: str) -> None:
 def unpack_isolated(archive: BinaryIO, folder: Path) -> int:
     """Unpack the open file *archive* in a child process; otherwise as ``unpack``.
 
-    ArchiveRefusal also with ``too_much_work``, where it takes too much memory or time.
+    ArchiveRefusal also with ``too_much_work``, where it takes too much memory or time, and
+    ``busy``, where others are read meanwhile.
     """
     try:
         answer = isolated(f"{__name__}:unpack_in_child", archive, str(folder), bounds=BOUNDS)
-    except Exceeded:
-        raise ArchiveRefusal("too_much_work") from None
+    except Exceeded as error:
+        code = "busy" if error.why is Why.BUSY else "too_much_work"
+        raise ArchiveRefusal(code) from None
     if "refused" in answer:
         raise ArchiveRefusal(*answer["refused"])
     files: int = answer["files"]

@@ -64,7 +64,9 @@ def _alone(source: Path, target: Path) -> str:
 def _in_child(sources: Sequence[Path], targets: Sequence[Path]) -> list[str]:
     pairs = [[str(source), str(target)] for source, target in zip(sources, targets, strict=True)]
     with Path(os.devnull).open("rb") as nothing:
-        reasons: list[str] = isolated(f"{__name__}:write_anew", nothing, pairs, bounds=BOUNDS)
+        reasons: list[str] = isolated(
+            f"{__name__}:write_anew", nothing, pairs, bounds=BOUNDS, wait=BOUNDS.clock_seconds
+        )
     return reasons
 
 

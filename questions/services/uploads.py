@@ -58,6 +58,7 @@ SENTENCES: dict[str, str | Promise] = {
     "too_much_work": gettext_lazy(
         "Unpacking the .zip file takes too much memory or time. Nothing was uploaded."
     ),
+    "busy": gettext_lazy("Several files are being read. Try again in a few seconds."),
     "unsafe_name": gettext_lazy("“%(name)s” is not a plain file name. Nothing was uploaded."),
     "invisible_name": gettext_lazy("“%(name)s” must not contain invisible or control characters."),
     "deep_name": gettext_lazy(

@@ -37,7 +37,7 @@ def read_sheet(content: bytes) -> list[FilledRow]:
     Columns are known by their titles and may stand in any order; those with
     texts to read may be missing. Raises SheetFault: ``old_excel``,
     ``not_text``, ``broken_workbook``, ``too_large``, ``no_header`` (with
-    ``missing``), ``column_twice`` (with ``title``), ``too_many_rows``.
+    ``missing``), ``column_twice`` (with ``title``), ``too_many_rows``, ``busy``.
     """
     if content.startswith(OLD_EXCEL):
         raise SheetFault("old_excel")
@@ -115,9 +115,8 @@ def _workbook_rows(content: bytes) -> list[Cells]:
     try:
         answer = isolated_bytes(READ_WORKBOOK, content, bounds=BOUNDS)
     except Exceeded as error:
-        raise SheetFault(
-            "too_large" if error.why is not Why.CRASH else "broken_workbook"
-        ) from error
+        codes = {Why.CRASH: "broken_workbook", Why.BUSY: "busy"}
+        raise SheetFault(codes.get(error.why, "too_large")) from error
     if "fault" in answer:
         raise SheetFault(answer["fault"])
     rows: list[Cells] = answer["rows"]

@@ -59,6 +59,7 @@ FILE_SENTENCES: Mapping[str, object] = {
     "no_header": gettext_lazy("This is not a marking sheet: the column %(missing)s is missing."),
     "column_twice": gettext_lazy("The column “%(title)s” appears twice."),
     "too_many_rows": gettext_lazy("A marking sheet can have at most %(most)s rows."),
+    "busy": gettext_lazy("Several files are being read. Try again in a few seconds."),
 }
 CELL_SENTENCES: Mapping[CellFault, object] = {
     CellFault.POINT_MISSING: gettext_lazy("Scoring point %(point)s has no mark."),

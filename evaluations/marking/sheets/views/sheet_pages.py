@@ -36,6 +36,7 @@ from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest
 from gradeapp.audit.reads import count_items
+from gradeapp.common.one_file import one_file_of
 from gradeapp.common.refusals import BadInput, Refusal
 
 FOLDER = "evaluations/marking/sheets"
@@ -162,7 +163,9 @@ def _preview(
     request: MemberRequest, sheet: MarkingSheet, space: str, content: bytes
 ) -> HttpResponse:
     check_open(sheet)
-    rows, now = rows_of_file(content), timezone.now()
+    with one_file_of(request.user.pk):
+        rows = rows_of_file(content)
+    now = timezone.now()
     hold_rows(sheet, rows, now=now)
     checked = check_rows(sheet, rows, acting_user=request.user, now=now)
     kept = [asdict(row) for row, one in zip(rows, checked, strict=True) if one.can_be_saved]

@@ -21,6 +21,7 @@ from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.models import Mark, MarkingRound, MarkingSheet
 from gradeapp.accounts.models import User
 from gradeapp.audit.models import AuditEntry
+from gradeapp.common.one_file import one_file_of
 from tests.conftest import logged_in
 from tests.evaluations.marking_world import round_over, small_round, subjective_question
 from tests.evaluations.sheet_world import as_csv, as_xlsx, filled, points, table_of, workbook_of
@@ -145,6 +146,14 @@ def test_a_wrong_file_is_one_sentence_and_nothing_is_lost(
     response = upload(client, sheet, b"a,b\n1,2\n")
     assert (response.status_code, "This is not a marking sheet" in response.text) == (400, True)
     assert client.post(of(sheet, "sheet")).status_code == 400
+
+
+def test_a_second_file_of_one_person_waits_for_the_first(made: MarkingRound, teacher: User) -> None:
+    client = logged_in(teacher)
+    sheet = take(client, made)
+    with one_file_of(teacher.pk):
+        assert upload(client, sheet, b"no sheet").status_code == 503
+    assert upload(client, sheet, b"no sheet").status_code == 400
 
 
 def test_a_sheet_is_its_teachers_and_reads_as_none_to_another(
