@@ -99,7 +99,10 @@ def test_every_mark_can_be_given_by_keyboard(site: Site, made: MarkingRound, tea
     keys(page, "ArrowDown", "1")
     expect(total).to_have_text("15.5")
     expect(page.locator("#given")).to_have_text("3 of 3 scoring points marked")
-    keys(page, "f", "2", "Escape", "c")
+    keys(page, "ArrowUp", "ArrowUp", "9", "Enter")  # not saved with the mark from before
+    expect(page.locator(".message").filter(has_text="9 is above the full marks")).to_be_visible()
+    assert Mark.objects.count() == 0
+    keys(page, "2", ".", "f", "2", "Escape", "c")
     page.keyboard.type("why: u s f ")
     keys(page, "Home", "Escape", "c")  # back to where the text ends
     page.keyboard.type("1 2")

@@ -74,6 +74,12 @@ function refuse(point, value) {
   sayIn(point, faultOf(point), filled.replace("%step%", step));
 }
 
+// The sentence about what was typed last and is refused, "" if there is none.
+export function refusal() {
+  const refused = points().map((point) => document.getElementById(faultOf(point)));
+  return refused.find(Boolean)?.textContent ?? "";
+}
+
 const faultOf = (point) => `fault-of-point-${points().indexOf(point)}`;
 
 function choose(point, text) {

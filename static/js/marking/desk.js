@@ -3,7 +3,7 @@
 import "./mark-fields.js"; // first: what does not fit is not submitted
 import { lookAhead } from "./desk-ahead.js";
 import { beginDrafts, draftsFail, hasUnsent, holdDrafts, keepAsDraft, sayAbove, sayWayOn, sendDraft, underWay } from "./desk-drafts.js";
-import { activate, activateFirst, backToPoint, firstMissing, keys, points, refresh } from "./desk-keys.js";
+import { activate, activateFirst, backToPoint, firstMissing, keys, points, refresh, refusal } from "./desk-keys.js";
 import { keepPlace, settleReading } from "./desk-reading.js";
 import { countSubs } from "./desk-subs.js";
 import { startDesk } from "../desk/saving.js";
@@ -54,6 +54,11 @@ document.addEventListener("click", (event) => {
 // ---- saving ----
 function complete() {
   if (marks().querySelector(".desk-save").disabled) return false; // the round was closed, as the page says
+  const refused = refusal();
+  if (refused) {
+    notify(refused); // the point still has the mark from before
+    return false;
+  }
   const missing = firstMissing();
   if (!missing) return true;
   const { missing: sentence, noTotal } = marks().dataset;
