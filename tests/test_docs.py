@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand
+from django.urls import resolve, reverse
+
+from tests.test_authorization import ROUTES
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -45,6 +48,18 @@ def text_of(page: Path) -> str:
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+# ---- the proxy ----
+
+
+def test_the_proxy_lets_large_files_through_wherever_they_are_taken() -> None:
+    place = re.search(r"location ~ (\S+) \{\n +client_max_body_size 100m;", text_of(OPERATIONS))
+    assert place
+    addresses = {reverse(name, kwargs=kwargs) for name, kwargs in ROUTES.items()}
+    uploads = {one for one in addresses if getattr(resolve(one).func, "upload_capability", None)}
+    assert len(uploads) > 5
+    assert {one for one in addresses if re.search(place.group(1), one)} == uploads
 
 
 # ---- settings ----
