@@ -23,7 +23,7 @@ VAR_DIR = start_rules.var_folder(Path(env.text("GRADEAPP_VAR", str(BASE_DIR / "v
 DEBUG = env.flag("DEBUG", default=False)
 DEMO = env.flag("GRADEAPP_DEMO", default=False)
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", [])
+CSRF_TRUSTED_ORIGINS = start_rules.check_origins(env.words("CSRF_TRUSTED_ORIGINS", []))
 check_hosts(ALLOWED_HOSTS, demo=DEMO, debug=DEBUG)
 
 # The key from the environment, or one made once for this folder and kept in ``var``.

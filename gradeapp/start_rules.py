@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
+import re
 import secrets
 import sys
 from collections.abc import Iterator, Sequence
@@ -125,6 +126,17 @@ def check_hosts(hosts: Sequence[str], *, demo: bool, debug: bool) -> None:
                 f"{others[0]!r}: the demo and DEBUG are for this machine alone. Switch it off, or "
                 "leave ALLOWED_HOSTS unset."
             )
+
+
+def check_origins(origins: list[str]) -> list[str]:
+    """Return *origins*; stop the start where one is no origin, or a wildcard."""
+    for origin in origins:
+        if not re.fullmatch(r"https?://[^/?#@*\s]+", origin):
+            raise ImproperlyConfigured(
+                f"CSRF_TRUSTED_ORIGINS has {origin!r}; write origins such as https://exam.example, "
+                "without * and without a path."
+            )
+    return origins
 
 
 def is_loopback(host: str) -> bool:

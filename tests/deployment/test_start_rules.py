@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
 from evaluations.management.commands.serve import Command, free_port, port_is_free
-from gradeapp.start_rules import check_bind, check_hosts, check_issuer, key_weakness
+from gradeapp.start_rules import check_bind, check_hosts, check_issuer, check_origins, key_weakness
 from gradeapp.web_worker import reads_forwarded
 from tests.worker_processes import ROOT
 
@@ -56,6 +56,14 @@ def test_hosts_that_are_refused(hosts: list[str], demo: bool, debug: bool) -> No
     check_hosts(["localhost", "[::1]"], demo=True, debug=True)
     with pytest.raises(ImproperlyConfigured, match="ALLOWED_HOSTS"):
         check_hosts(hosts, demo=demo, debug=debug)
+
+
+@pytest.mark.parametrize("origin", ["exam.example", "https://*.example", "https://x.example/a"])
+def test_origins_that_are_refused(origin: str) -> None:
+    good = ["https://exam.example", "http://127.0.0.1:8000", "https://[::1]:8443"]
+    assert check_origins(good) == good
+    with pytest.raises(ImproperlyConfigured, match="CSRF_TRUSTED_ORIGINS"):
+        check_origins([*good, origin])
 
 
 def test_a_provider_of_single_sign_on_speaks_tls_or_is_on_this_machine() -> None:
