@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evaluations.marking.sheets.rules.sheet_rows import FilledRow, SheetColumn, column_of
-from evaluations.marking.sheets.rules.workbook import MOST_COLUMNS, MOST_ROWS, cell_text
+from evaluations.marking.sheets.rules.workbook import (
+    MOST_COLUMNS,
+    MOST_LINES,
+    MOST_ROWS,
+    cell_text,
+)
 from gradeapp.common.csv_text import CsvFault, csv_rows
 from gradeapp.common.isolated import Bounds, Exceeded, Why, isolated_bytes
 
-MOST_LINES = 100_000  # with the empty ones
 READ_WORKBOOK = "evaluations.marking.sheets.rules.workbook:read_workbook"
 BOUNDS = Bounds(memory_bytes=448 * 2**20, cpu_seconds=6, clock_seconds=15)
 NEEDED = (SheetColumn.ID, SheetColumn.SHEET, SheetColumn.VERSION)
@@ -118,6 +122,6 @@ def _workbook_rows(content: bytes) -> list[Cells]:
         codes = {Why.CRASH: "broken_workbook", Why.BUSY: "busy"}
         raise SheetFault(codes.get(error.why, "too_large")) from error
     if "fault" in answer:
-        raise SheetFault(answer["fault"])
+        raise SheetFault(answer["fault"], most=MOST_ROWS)
     rows: list[Cells] = answer["rows"]
     return rows

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Iterable
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import IO, Any
@@ -16,6 +17,8 @@ from typing import IO, Any
 from gradeapp.common.plain_number import plain
 
 MOST_ROWS = 1000
+MOST_LINES = 100_000  # with the empty ones
+LAST_LINE = 2**20  # of a spreadsheet; some write its row though nothing stands there
 MOST_COLUMNS = 300
 MOST_ENTRIES = 200
 MOST_UNPACKED = 32 * 2**20
@@ -28,8 +31,9 @@ CHUNK = 1 << 16
 def read_workbook(source: IO[bytes]) -> dict[str, Any]:
     """``rows`` with the cells as text, without empty cells at their ends; or ``fault``, a code.
 
-    The codes are ``broken_workbook`` and ``too_large``. One row more than a sheet may have is
-    read, and the header, so that too many are seen as such.
+    The codes are ``broken_workbook``, ``too_large`` and ``too_many_rows``, for a filled row behind
+    ``MOST_LINES``. One filled row more than a sheet may have is read, and the header, so that too
+    many are seen as such; empty rows between them do not count.
     """
     import openpyxl  # takes 14 MB: not in processes that read no workbook
 
@@ -41,12 +45,32 @@ def read_workbook(source: IO[bytes]) -> dict[str, Any]:
         book = openpyxl.load_workbook(source, read_only=True, data_only=True, keep_links=False)
         page = book.worksheets[0]
         page.reset_dimensions()
-        found = page.iter_rows(max_row=MOST_ROWS + 2, max_col=MOST_COLUMNS, values_only=True)
-        return {"rows": [_without_end(row) for row in found]}
+        found = page.iter_rows(max_row=LAST_LINE, max_col=MOST_COLUMNS, values_only=True)
+        return _filled_rows(found)
     except MemoryError:
         raise
     except Exception:  # a crafted file makes the library raise whatever its parts raise
         return {"fault": "broken_workbook"}
+
+
+def _filled_rows(found: Iterable[tuple[object, ...]]) -> dict[str, Any]:
+    rows: list[list[str]] = []
+    filled, empty = 0, None
+    for line, row in enumerate(found, start=1):
+        if row is empty:  # the library gives one object for all rows that are not in the file
+            continue
+        if row.count(None) == len(row):
+            empty = row
+            continue
+        if cells := _without_end(row):
+            if line > MOST_LINES:
+                return {"fault": "too_many_rows"}
+            rows += [[] for _empty in range(line - 1 - len(rows))]
+            rows.append(cells)
+            filled += 1
+        if filled > MOST_ROWS + 1:
+            break
+    return {"rows": rows}
 
 
 def _without_end(row: tuple[object, ...]) -> list[str]:

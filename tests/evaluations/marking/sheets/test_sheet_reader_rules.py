@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import time
 import zipfile
 from collections.abc import Callable
@@ -64,10 +65,12 @@ def test_columns_may_move_go_and_be_called_by_their_chinese_names() -> None:
     assert (row.total, row.comment, row.flags) == ("", "", "")
 
 
-def test_empty_rows_are_passed_over_and_lines_are_those_of_the_file() -> None:
+@pytest.mark.parametrize("writer", [as_csv, as_xlsx])
+def test_empty_rows_are_passed_over_and_lines_are_those_of_the_file(writer: Any) -> None:
+    """As many as they are: a person may have moved rows far down."""
     blank = [""] * len(HEAD)
-    rows = read_sheet(as_csv([blank, HEAD, blank, ROW, blank, ROW[:3]]))
-    assert [(row.line, row.response) for row in rows] == [(4, "id-1"), (6, "")]
+    rows = read_sheet(writer([blank, HEAD, blank, ROW, *[blank] * 1100, ROW[:3]]))
+    assert [(row.line, row.response) for row in rows] == [(4, "id-1"), (1105, "")]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +82,7 @@ def test_empty_rows_are_passed_over_and_lines_are_those_of_the_file() -> None:
         (as_csv([[*HEAD, "point 1"], [*ROW, "1"]]), "column_twice"),
         (lambda: as_csv(table(*[ROW] * 1001)), "too_many_rows"),
         (lambda: as_xlsx(table(*[ROW] * 1001)), "too_many_rows"),
+        (lambda: with_row(b"100001"), "too_many_rows"),
         (as_csv([HEAD + ["x"] * 300]), "too_large"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "not_text"),
         (b"\xff\xfe\x00", "not_text"),
@@ -109,6 +113,19 @@ def with_part(name: str, change: Callable[[bytes], bytes]) -> bytes:
     with zipfile.ZipFile(io.BytesIO(as_xlsx(table(ROW)))) as good:
         parts = {entry: good.read(entry) for entry in good.namelist()}
     return zipped(parts | {name: change(parts[name])})
+
+
+def with_row(number: bytes) -> bytes:
+    """A good workbook with its second row once more, as the row *number*."""
+    written = re.compile(rb'<row r="2".*?</row>', re.DOTALL)
+
+    def twice(xml: bytes) -> bytes:
+        row = written.search(xml)
+        assert row
+        again = re.sub(rb'r="([A-I]?)2"', rb'r="\g<1>' + number + b'"', row[0])
+        return xml.replace(row[0], row[0] + again)
+
+    return with_part(PAGE, twice)
 
 
 ENTITIES = b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;">]>'
