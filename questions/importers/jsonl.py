@@ -19,9 +19,10 @@ from questions.importers.exam_format import (
     record_from_object,
     task_from_object,
 )
-from questions.importers.jsonl_images import image_problem, images_beside, referenced_images
+from questions.importers.jsonl_images import image_problem, images_beside
 from questions.importers.records import Problem, QuestionRecord, SourceFile, TaskRecord
 from questions.importers.source_files import files_in, leads_out, refused, refused_links, unreadable
+from questions.rules.figures import referenced_images
 from questions.rules.json_schema import json_text
 
 MAX_PROBLEMS = 100

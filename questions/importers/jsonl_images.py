@@ -14,7 +14,6 @@ MAX_IMAGE_BYTES = 5 * 1024 * 1024
 HEAD_BYTES = 32
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,80}\.(?:png|jpg|jpeg|webp)")
-_REFERENCE = re.compile(r"!\[[^\]\n]*\]\(image:([^)\s]*)\)")
 
 
 def images_beside(source: Path) -> dict[str, Path]:
@@ -30,12 +29,6 @@ def images_beside(source: Path) -> dict[str, Path]:
         for entry in sorted(folder.iterdir())
         if entry.is_file() and not entry.is_symlink()
     }
-
-
-def referenced_images(*texts: str) -> list[str]:
-    """The names in ``![alt](image:name)`` in the order they first appear."""
-    found = (name for text in texts for name in _REFERENCE.findall(text))
-    return list(dict.fromkeys(found))
 
 
 def image_problem(name: str, available: Mapping[str, Path]) -> tuple[str, str] | None:

@@ -21,6 +21,7 @@ _FIGURE_EN = re.compile(
 )
 _WORDS_EN = ("figure", "graph", "diagram", "chart", "picture", "shown")
 _IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\(\s*([^)\s]{1,500})")
+_REFERENCE = re.compile(r"!\[[^\]\n]*\]\(image:([^)\s]*)\)")
 # A picture that is drawn in the text itself: Asymptote, TikZ, a table.
 _DRAWN = re.compile(r"\[asy\]|\\begin\s?\{(?:tikzpicture|tabular|array|picture)|\|\s*:?-{2,}")
 
@@ -45,3 +46,9 @@ def holds_picture(text: str) -> bool:
 def linked_pictures(text: str) -> int:
     """How many images of *text* lie on some other server."""
     return sum(name.startswith(("http:", "https:", "//")) for name in _IMAGE.findall(text))
+
+
+def referenced_images(*texts: str) -> list[str]:
+    """The names in ``![alt](image:name)`` in the order they first appear."""
+    found = (name for text in texts for name in _REFERENCE.findall(text))
+    return list(dict.fromkeys(found))

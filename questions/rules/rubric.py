@@ -9,7 +9,7 @@ simply add up. This module knows no database and no page.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -19,6 +19,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gradeapp.common.plain_number import plain
+from questions.rules.figures import referenced_images
 from questions.rules.json_schema import CONFIG, Filled, Marks, PartNumber
 
 DEFAULT_STEP = Decimal("0.5")
@@ -26,6 +27,7 @@ MOST_MARKS = Decimal(300)
 MOST_POINTS = 200
 LONGEST_POINT = 2000
 LONGEST_GROUP_TEXT = 200
+LONGEST_NAME = 80
 CENT = Decimal("0.01")
 
 
@@ -89,13 +91,14 @@ class RubricFault(StrEnum):
     """What is wrong with a rubric; the value is stable, interfaces say it in a sentence.
 
     Behind each stand the parameters that a sentence may use: ``point``, ``group``
-    and ``sub`` are 1-based places.
+    and ``sub`` are 1-based places, ``name`` is that of a picture.
     """
 
     EMPTY = "empty"
     TOO_LONG = "too_long"  # most
     POINT_WITHOUT_TEXT = "point_without_text"  # point
     POINT_TEXT_TOO_LONG = "point_text_too_long"  # point, most
+    POINT_PICTURE_UNKNOWN = "point_picture_unknown"  # point, name
     POINT_OUT_OF_RANGE = "point_out_of_range"  # point, points, most
     POINT_NOT_A_STEP = "point_not_a_step"  # point, points, step
     POINT_SUB_UNKNOWN = "point_sub_unknown"  # point, sub, subs
@@ -126,7 +129,7 @@ class Finding:
     """One fault of a rubric with what its sentence needs."""
 
     code: RubricFault
-    params: dict[str, Decimal | int] = field(default_factory=dict)
+    params: dict[str, Decimal | int | str] = field(default_factory=dict)
 
 
 def given_total(
@@ -193,20 +196,23 @@ def in_order(rubric: RubricLines) -> RubricLines:
 
 
 def findings(
-    rubric: RubricLines, sub_marks: Sequence[Decimal], step: Decimal = DEFAULT_STEP
+    rubric: RubricLines,
+    sub_marks: Sequence[Decimal],
+    step: Decimal = DEFAULT_STEP,
+    images: Collection[str] = (),
 ) -> list[Finding]:
     """Everything that is wrong with *rubric* for an item of *sub_marks*, in reading order.
 
     *sub_marks* are the full marks of each sub-question in points; *step* is the
-    smallest mark (use ``step_for`` where full marks are finer). Sums are looked
-    at only once every point and group can be read.
+    smallest mark (use ``step_for`` where full marks are finer); *images* are the names of the
+    pictures that the item has. Sums are looked at only once every point and group can be read.
     """
     if not rubric.points:
         return [Finding(RubricFault.EMPTY)]
     if len(rubric.points) > MOST_POINTS:
         return [_found(RubricFault.TOO_LONG, most=MOST_POINTS)]
     found = [
-        *_point_findings(rubric, len(sub_marks), step),
+        *_point_findings(rubric, len(sub_marks), step, images),
         *_group_findings(rubric, step),
     ]
     if all(finding.code in UNFINISHED for finding in found):
@@ -219,12 +225,18 @@ def step_for(sub_marks: Sequence[Decimal], step: Decimal = DEFAULT_STEP) -> Deci
     return step if all(mark % step == 0 for mark in sub_marks) else CENT
 
 
-def _point_findings(rubric: RubricLines, subs: int, step: Decimal) -> Iterator[Finding]:
+def _point_findings(
+    rubric: RubricLines, subs: int, step: Decimal, images: Collection[str]
+) -> Iterator[Finding]:
     for number, point in enumerate(rubric.points, start=1):
         if not point.text.strip():
             yield _found(RubricFault.POINT_WITHOUT_TEXT, point=number)
         if len(point.text) > LONGEST_POINT:
             yield _found(RubricFault.POINT_TEXT_TOO_LONG, point=number, most=LONGEST_POINT)
+        for name in referenced_images(point.text):
+            if name not in images:
+                wrong = RubricFault.POINT_PICTURE_UNKNOWN
+                yield _found(wrong, point=number, name=name[:LONGEST_NAME])
         if not _is_marks(point.points):
             wrong = RubricFault.POINT_OUT_OF_RANGE
             yield _found(wrong, point=number, points=point.points, most=MOST_MARKS)
@@ -284,7 +296,7 @@ def _sum_findings(rubric: RubricLines, sub_marks: Sequence[Decimal]) -> Iterator
             yield _found(RubricFault.SUB_SUM_DIFFERS, sub=sub, sum=total, full=full)
 
 
-def _found(code: RubricFault, **params: Decimal | int) -> Finding:
+def _found(code: RubricFault, **params: Decimal | int | str) -> Finding:
     return Finding(code, params)
 
 

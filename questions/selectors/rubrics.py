@@ -89,7 +89,7 @@ def source_name(rubric: Rubric) -> str:
 def what_is_wrong(revision: QuestionRevision, rubric: RubricLines) -> list[Finding]:
     """The faults of *rubric* for an item as *revision* asks it."""
     marks = revision.decimal_sub_marks
-    return findings(rubric, marks, step_for(marks))
+    return findings(rubric, marks, step_for(marks), revision.images)
 
 
 def marked_questions() -> QuerySet[Question]:

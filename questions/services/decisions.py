@@ -15,6 +15,7 @@ from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
+from questions.rules.figures import referenced_images
 from questions.rules.vocabulary import CHOICE_TYPES, Decision, ItemStatus, Part, QuestionType
 from questions.selectors.gate import DUPLICATES, mirrored
 from questions.selectors.repairs import repairs_of
@@ -212,6 +213,13 @@ def _check_content(current: QuestionRevision, content: dict[str, object]) -> Non
         raise BadInput(_("The question has no text."), code="no_stem")
     if any(len(str(content[name])) > LONGEST_TEXT for name in TEXTS):
         raise BadInput(_("A text is too long."), code="too_long")
+    # What its source shows without having it is no fault of the repair.
+    known = {*current.images, *_pictures(content_of(current))}
+    if unknown := [name for name in _pictures(content) if name not in known]:
+        raise BadInput(
+            _("The question has no picture called “%(name)s”.") % {"name": unknown[0][:80]},
+            code="unknown_picture",
+        )
     options, keys = content["options"], content["answer_key"]
     assert isinstance(options, list)
     assert isinstance(keys, list)
@@ -223,6 +231,13 @@ def _check_content(current: QuestionRevision, content: dict[str, object]) -> Non
         )
     if QuestionType(current.question_type).part is Part.OBJECTIVE:
         _check_keys(current, keys)
+
+
+def _pictures(content: dict[str, object]) -> list[str]:
+    """The names of the pictures that the texts show."""
+    options = content["options"]
+    assert isinstance(options, list)
+    return referenced_images(*(str(content[name]) for name in TEXTS), *options)
 
 
 def _check_keys(current: QuestionRevision, keys: list[str]) -> None:

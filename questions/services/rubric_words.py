@@ -22,6 +22,9 @@ RUBRIC_SENTENCES: Mapping[RubricFault, Promise] = {
     RubricFault.POINT_TEXT_TOO_LONG: gettext_lazy(
         "The text of scoring point %(point)s is longer than %(most)s characters."
     ),
+    RubricFault.POINT_PICTURE_UNKNOWN: gettext_lazy(
+        "Scoring point %(point)s shows the picture “%(name)s”, which the question does not have."
+    ),
     RubricFault.POINT_OUT_OF_RANGE: gettext_lazy(
         "Scoring point %(point)s needs points above 0, at most %(most)s, with two decimals."
     ),

@@ -129,6 +129,8 @@ def test_a_repair_that_brings_a_new_problem_stays_in_quarantine(curator: User) -
         (REPAIR, "why", Repair(answer_key=("A",), options=("1", "2")), "option_count"),
         (REPAIR, "why", Repair(stem=" "), "no_stem"),
         (REPAIR, "why", Repair(answer_key=("A",), stem="x" * 200_001), "too_long"),
+        (REPAIR, "why", Repair(analysis="![x](image:nope.png)"), "unknown_picture"),
+        (REPAIR, "why", Repair(options=("![](image:nope.png)", "2", "3", "4")), "unknown_picture"),
     ],
 )
 def test_what_is_refused_leaves_nothing(

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from gradeapp.common.strict_json import MAX_LINE_BYTES
 from questions.importers.exam_format import ExamLine
 from questions.importers.jsonl import read_jsonl, write_jsonl, write_tasks
-from questions.importers.jsonl_images import image_kind, referenced_images
+from questions.importers.jsonl_images import image_kind
 from questions.importers.records import (
     HumanRateRecord,
     LabelsRecord,
     QuestionRecord,
     SourceFile,
 )
+from questions.rules.figures import referenced_images
 from questions.rules.rubric import PointGroup, ScoringPoint
 from questions.rules.vocabulary import (
     CHOICE_TYPES,

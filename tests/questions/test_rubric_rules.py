@@ -93,7 +93,8 @@ def test_more_points_never_give_less(values: list[D], extra: D) -> None:
 
 
 def codes(rubric: RubricLines, *subs: str) -> list[str]:
-    return [finding.code for finding in findings(rubric, [D(sub) for sub in subs])]
+    marks = [D(sub) for sub in subs]
+    return [finding.code for finding in findings(rubric, marks, images=["own.png"])]
 
 
 def point(
@@ -104,6 +105,7 @@ def point(
 
 def test_a_rubric_that_fits_has_nothing_wrong() -> None:
     assert codes(ANY_THREE, "10") == []
+    assert codes(RubricLines((point("![](image:own.png)"),)), "2") == []
 
 
 @pytest.mark.parametrize(
@@ -113,6 +115,7 @@ def test_a_rubric_that_fits_has_nothing_wrong() -> None:
         (RubricLines((point(),) * 201), RubricFault.TOO_LONG),
         (RubricLines((point(" "),)), RubricFault.POINT_WITHOUT_TEXT),
         (RubricLines((point("x" * 2001),)), RubricFault.POINT_TEXT_TOO_LONG),
+        (RubricLines((point("![](image:other.png)"),)), RubricFault.POINT_PICTURE_UNKNOWN),
         (RubricLines((point(points="0"),)), RubricFault.POINT_OUT_OF_RANGE),
         (RubricLines((point(points="-1"),)), RubricFault.POINT_OUT_OF_RANGE),
         (RubricLines((point(points="NaN"),)), RubricFault.POINT_OUT_OF_RANGE),

@@ -99,6 +99,10 @@ def test_an_unfinished_draft_is_kept_but_not_accepted(question: Question, curato
         (RubricLines(), "no scoring point"),
         (RubricLines((ScoringPoint(" ", D(6)),)), "point 1 has no text"),
         (RubricLines((ScoringPoint("a", D(6), sub=2),)), "the question has only 1"),
+        (
+            RubricLines((ScoringPoint("![](image:f.png)", D(6)),)),
+            "point 1 shows the picture",
+        ),
     ],
 )
 def test_what_is_no_rubric_is_refused(

@@ -7,7 +7,7 @@ person who reads it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Any
@@ -34,7 +34,7 @@ from questions.rules.rubric import (
     step_for,
 )
 
-RUBRIC_READER_VERSION = "rubric-1"
+RUBRIC_READER_VERSION = "rubric-2"
 
 
 def _written_out(number: object) -> object:
@@ -76,13 +76,20 @@ class RubricReading:
 
 
 def read_rubric_reply(
-    reply: str, sub_marks: Sequence[Decimal], *, finish_reason: str = "stop"
+    reply: str,
+    sub_marks: Sequence[Decimal],
+    *,
+    finish_reason: str = "stop",
+    images: Collection[str] = (),
 ) -> RubricReading:
-    """What *reply* proposes for an item of *sub_marks* (full marks of each sub-question)."""
+    """What *reply* proposes for an item of *sub_marks* (full marks of each sub-question).
+
+    *images* are the names of the pictures that the item has.
+    """
     try:
         found = one_list(reply, finish_reason)
         rubric = _rubric(found.value)
-        wrong = findings(rubric, sub_marks, step_for(sub_marks))
+        wrong = findings(rubric, sub_marks, step_for(sub_marks), images)
         if bad := next((one for one in wrong if one.code not in UNFINISHED), None):
             raise Unreadable(bad.code, **_params(bad))
     except Unreadable as why:

@@ -87,8 +87,13 @@ def _store_rubrics(run: Run, batch: Sequence[Response]) -> None:
     assert run.created_by is not None  # a person starts every run that suggests
     rows = []
     for response in batch:
-        marks = response.revision.decimal_sub_marks
-        reading = read_rubric_reply(response.text, marks, finish_reason=response.finish_reason)
+        asked = response.revision
+        reading = read_rubric_reply(
+            response.text,
+            asked.decimal_sub_marks,
+            finish_reason=response.finish_reason,
+            images=asked.images,
+        )
         row = SuggestionReading(
             response=response,
             asks=Asks.RUBRIC,

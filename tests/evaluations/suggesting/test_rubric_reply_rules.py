@@ -51,6 +51,12 @@ REFUSED = [
         {"point": 2, "points": "-1.5", "most": "300"},
     ),
     (
+        "a picture of its own",
+        WHOLE.replace("solves it", "![](image:f.png)"),
+        "point_picture_unknown",
+        {"point": 2, "name": "f.png"},
+    ),
+    (
         "a sub-question too many",
         WHOLE.replace('"sub": 2', '"sub": 3'),
         "point_sub_unknown",
