@@ -14,6 +14,7 @@ from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.hidden_text import visible
+from gradeapp.common.names import name_problem
 from gradeapp.common.refusals import BadInput, Conflict
 from gradeapp.common.submission_keys import made_once, submission_key
 from questions.models import HumanRate, LabelRevision, Question, Task
@@ -171,4 +172,10 @@ def _check(given: GivenRate) -> None:
     if not 0 < len(given.source.strip()) <= 200:
         raise BadInput(
             _("Enter the source of the rate in at most 200 characters."), code="no_source"
+        )
+    # As the exam format, so that an export of the bank can be imported.
+    if name_problem(given.source.strip()) == "invisible" or "\ufffd" in given.source:
+        raise BadInput(
+            _("The source of a rate must not contain invisible or control characters."),
+            code="bad_source",
         )
