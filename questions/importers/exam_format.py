@@ -106,9 +106,11 @@ def contradictions(record: QuestionRecord) -> Iterator[tuple[str, str]]:
             f"There are {len(record.answer_key)} keys for {len(record.sub_marks)} sub-questions.",
         )
     if record.rubric:
+        # A rubric may be of an earlier text, which had more sub-questions.
         sums = reachable_by_sub(RubricLines(record.rubric, record.rubric_groups))
-        for sub, full in enumerate(record.sub_marks, start=1):
-            given = sums.get(sub, Decimal(0))
+        marks = dict(enumerate(record.sub_marks, start=1))
+        for sub in sorted(marks | sums):
+            given, full = sums.get(sub, Decimal(0)), marks.get(sub, Decimal(0))
             if given != full:
                 yield (
                     "rubric_sum",
@@ -117,9 +119,6 @@ def contradictions(record: QuestionRecord) -> Iterator[tuple[str, str]]:
 
 
 def _check_rubric(record: QuestionRecord) -> None:
-    subs = [*(p.sub for p in record.rubric), *(g.sub for g in record.rubric_groups)]
-    if any(sub > len(record.sub_marks) for sub in subs):
-        raise JsonRefusal("bad_value", "A scoring point names a sub-question without marks.")
     for point in record.rubric:
         if point.group is None:
             continue

@@ -183,11 +183,10 @@ def _missing_figure(item: Item) -> Iterator[Finding]:
 
 
 def _rubric_sum(item: Item) -> Iterator[Finding]:
-    wrong = [
-        (sub, item.rubric_sums.get(sub, Decimal(0)), full)
-        for sub, full in enumerate(item.sub_marks, start=1)
-        if item.rubric_sums and item.rubric_sums.get(sub, Decimal(0)) != full
-    ]
+    # A rubric of an earlier text may have points for sub-questions that are gone.
+    sums, marks = item.rubric_sums, dict(enumerate(item.sub_marks, start=1))
+    pairs = [(sub, sums.get(sub, Decimal(0)), marks.get(sub, Decimal(0))) for sub in marks | sums]
+    wrong = sorted(pair for pair in pairs if sums and pair[1] != pair[2])
     if wrong:
         detail: Detail = {
             "subs": [sub for sub, _given, _full in wrong],

@@ -146,7 +146,6 @@ PATTERNS = (
     _("The key is empty."),
     _("There are %(keys)s keys for %(marks)s sub-questions."),
     _("The rubric of sub-question %(sub)s gives %(given)s of %(full)s points."),
-    _("A scoring point names a sub-question without marks."),
     _("A scoring point names a group that is not there."),
     _("A scoring point is of another sub than its group."),
     _("The knowledge is not of the published taxonomy."),

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import zipfile
+from decimal import Decimal as D
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,13 @@ from gradeapp.audit.append_only import lifted
 from gradeapp.audit.models import AuditEntry
 from questions.importers.records import QuestionRecord
 from questions.models import Asset, Dataset, Question
+from questions.rules.rubric import RubricLines, ScoringPoint
+from questions.rules.vocabulary import RubricSource
 from questions.selectors.bank import by_place
 from questions.selectors.export_records import question_record, task_records, whole_questions
 from questions.services import exports
 from questions.services.imports import READERS, import_questions
+from questions.services.rubric_rows import Origin, add_versions
 from tests.conftest import logged_in
 from tests.factories import make_dataset, make_question, make_task
 from tests.questions.upload_world import SAMPLE, lines
@@ -122,6 +126,27 @@ def test_the_published_benchmarks(shared_data: Path, tmp_path: Path, name: str) 
     whole = os.environ.get("GRADEAPP_FULL") == "yes"
     folder = shared_data / name if whole else part_of(shared_data, name, tmp_path / "part")
     there_and_back(name, folder, tmp_path)
+
+
+@pytest.mark.django_db
+def test_a_rubric_of_more_sub_questions_than_are_left(tmp_path: Path) -> None:
+    """Its source has fewer by now; the rubric that a person accepted for all of them stays."""
+    file = tmp_path / "exam.jsonl"
+    marked = {"type": "subjective", "letters": "", "answer": [], "reference_answer": "one"}
+    file.write_bytes(lines(1, 1, sub_marks=[2, 2, 2], **marked))
+    import_questions("jsonl", file)
+    question = Question.objects.get()
+    rubric = RubricLines(tuple(ScoringPoint(f"step {sub}", D(2), sub) for sub in (1, 2, 3)))
+    add_versions({question.pk: rubric}, Origin(RubricSource.PERSON, accepted=True))
+    file.write_bytes(lines(1, 1, sub_marks=[2, 2], **marked))
+    import_questions("jsonl", file)
+    (problem,) = question.problems.all()
+    assert (problem.code, problem.detail["subs"]) == ("rubric_sum", [3])
+    before, content = records(), as_zip()
+    empty_bank()
+    again = import_questions("jsonl", unpacked(content, tmp_path / "export"))
+    assert [(found.code, found.row) for found in again.problems] == [("rubric_sum", 1)]
+    assert records() == before
 
 
 @pytest.mark.django_db

@@ -207,6 +207,7 @@ def test_a_picture_from_elsewhere_was_part_of_the_item() -> None:
         ({1: Decimal("6.0"), 2: Decimal(4)}, []),
         ({1: Decimal(5), 2: Decimal(4)}, [1]),
         ({1: Decimal(6)}, [2]),
+        ({3: Decimal(2), 1: Decimal(6), 2: Decimal(4)}, [3]),
     ],
 )
 def test_a_rubric_gives_the_full_marks(sums: dict[int, Decimal], wrong: list[int]) -> None:

@@ -267,7 +267,6 @@ def test_a_mark_has_one_spelling_whatever_the_file_writes(tmp_path: Path) -> Non
         (line(OPEN, rubric_groups=[{"text": "any"}]), "missing_key"),
         (line(OPEN, rubric_groups=[{"cap": 0}]), "bad_value"),
         (line(OPEN, rubric_groups=[{"cap": 1, "choose": 0}]), "bad_value"),
-        (line(OPEN, rubric_groups=[{"cap": 1, "sub": 3}]), "bad_value"),
         (line(OPEN, rubric=[{"text": "a", "points": 1, "group": 1}]), "bad_value"),
         (
             line(OPEN, rubric=[{"text": "a", "points": 1, "group": 1}], rubric_groups=[CAP]),
@@ -282,7 +281,6 @@ def test_a_mark_has_one_spelling_whatever_the_file_writes(tmp_path: Path) -> Non
         (line(TASK, task="a\x00b"), "bad_value"),
         (line(OPEN, answer=["A"]), "bad_value"),
         (line(OPEN, rubric=[{"text": " ", "points": 1}]), "bad_value"),
-        (line(OPEN, rubric=[{"text": "a", "points": 1, "sub": 3}]), "bad_value"),
         (line(OPEN, rubric=[{"text": "a", "points": 1, "sub": 0}]), "bad_value"),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 25 else "line",
@@ -307,6 +305,7 @@ def test_a_bad_line_refuses_the_file_and_names_itself(
         (line(CHOICE, answer=["AB"]), "several_letters"),
         (line(CHOICE, answer=["A", "B"]), "key_count"),
         (line(OPEN, rubric=[{"text": "a", "points": 2}]), "rubric_sum"),
+        (line(OPEN, sub_marks=OPEN["sub_marks"][:1]), "rubric_sum"),
     ],
 )
 def test_a_contradiction_is_named_and_left_to_a_person(tmp_path: Path, row: str, code: str) -> None:
