@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from gradeapp.common.plain_number import decimal_of, plain
 from questions.models import Dataset
+from questions.rules.json_schema import MAX_SUB
 from questions.rules.rubric import (
     MOST_POINTS,
     PointGroup,
@@ -85,11 +86,16 @@ class Editor:
             made.groups.append(GroupEntry(*said))
         return made
 
-    def rubric(self) -> RubricLines:
+    def rubric(self, versions: Iterable[RubricLines] = ()) -> RubricLines:
         """The rubric that the rows say, in reading order; what is no number becomes NaN.
 
-        Blank rows are left out. A group belongs to the sub-question of its first point.
+        Blank rows are left out. A group belongs to the sub-question of its first point. A text
+        that comes back as the form showed it in one of *versions* stays as it is there; others
+        lose the spaces around them.
         """
+        known = list(versions)
+        texts = {_sent(point.text): point.text for one in known for point in one.points}
+        purposes = {_line(group.text): group.text for one in known for group in one.groups}
         rows = [row for row in self.points if not row.blank]
         used = {_whole(row.group) for row in rows}
         kept = [
@@ -100,21 +106,28 @@ class Editor:
         places = {number: place for place, number in enumerate(kept, start=1)}
         points = [
             ScoringPoint(
-                " ".join(row.text.split()),
+                texts.get(_sent(row.text)) or _sent(row.text).strip(),
                 _number(row.points),
                 _whole(row.sub) or 1,
                 places.get(_whole(row.group) or 0),
             )
             for row in rows
         ]
-        groups = [self._group(number, rows) for number in kept]
+        groups = [self._group(number, rows, purposes) for number in kept]
         return in_order(RubricLines(tuple(points), tuple(groups)))
 
-    def _group(self, number: int, rows: list[PointEntry]) -> PointGroup:
+    def _group(
+        self, number: int, rows: list[PointEntry], purposes: Mapping[str, str]
+    ) -> PointGroup:
         own = next((row for row in rows if _whole(row.group) == number), PointEntry())
         entry = self.groups[number - 1]
-        text = " ".join(entry.text.split())
+        text = purposes.get(_line(entry.text)) or _line(entry.text).strip()
         return PointGroup(_number(entry.cap), text, _whole(own.sub) or 1, _whole(entry.choose))
+
+    def subs(self, asked: int) -> list[str]:
+        """The sub-questions to choose from: *asked*, and those of rows that are of more."""
+        most = max([asked, *(_whole(row.sub) or 1 for row in self.points)])
+        return [str(sub) for sub in range(1, min(most, MAX_SUB) + 1)]
 
     def sums(self, sub_marks: tuple[Decimal, ...]) -> list[dict[str, object]]:
         """What each sub-question comes to so far, against its full marks."""
@@ -183,6 +196,19 @@ class DatasetForm(forms.Form):
     """Which dataset is meant."""
 
     dataset = forms.ModelChoiceField(Dataset.objects.all(), to_field_name="slug")
+
+
+def _sent(text: str) -> str:
+    """*text* as a browser sends it from a field of many lines, with line feeds.
+
+    A line end right behind the tag of the field is none of its text.
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\n")
+
+
+def _line(text: str) -> str:
+    """*text* as a browser sends it from a field of one line."""
+    return _sent(text).replace("\n", "")
 
 
 def _whole(text: str) -> int | None:

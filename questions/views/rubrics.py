@@ -133,7 +133,7 @@ def _keep(request: MemberRequest, question: Question, typed: Editor) -> HttpResp
         with transaction.atomic():
             draft = draft_rubric(
                 question,
-                typed.rubric(),
+                typed.rubric(lines_of(version) for version in rubric_versions(question)),
                 acting_user=request.user,
                 seen=_seen(request, "seen"),
                 seen_revision=_seen(request, "seen-revision"),
@@ -177,7 +177,7 @@ def _editor(
         "editor": shown,
         "blank": PointEntry(),
         "sums": filled.sums(marks),
-        "subs": [str(sub) for sub in range(1, len(marks) + 1)],
+        "subs": shown.subs(len(marks)),
         "group_numbers": [str(number) for number in range(1, len(shown.groups) + 1)],
         "refusal": refusal,
         "changed": changed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal as D
 from typing import Any
 
@@ -13,10 +14,11 @@ from django.urls import reverse
 from gradeapp.accounts.roles import Role
 from questions.forms.rubrics import Editor
 from questions.models import Question, Rubric
-from questions.rules.rubric import PointGroup
-from questions.rules.vocabulary import QuestionType
+from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
+from questions.rules.vocabulary import QuestionType, RubricSource
 from questions.selectors.bank import accepted_rubric
 from questions.selectors.rubrics import lines_of
+from questions.services.rubric_rows import Origin, add_versions
 from questions.services.rubrics import draft_rubric
 from tests.conftest import logged_in
 from tests.factories import make_question, make_rubric, make_task, make_user
@@ -81,6 +83,27 @@ def test_what_the_editor_says_becomes_a_draft_in_reading_order(
     page = answer.text
     for text in ("Sub-question 2", "the best 2 count, at most 4", "draft"):
         assert text in page
+
+
+def test_what_nobody_touched_stays_as_it_is(question: Question, curator: Client) -> None:
+    """Line ends, a table, wide spaces, and a choice that few groups have."""
+    table = "\nline one  two\r\nline　three\n| a | b |\n|---|---|\n| 1 | 2 | "
+    points = [ScoringPoint(text, D(2)) for text in (table, "second")]
+    points += [ScoringPoint(f"effect {number}", D(1), 2, 1) for number in range(12)]
+    stored = RubricLines(tuple(points), (PointGroup(D(4), "any\nten ", 2, 10),))
+    add_versions({question.pk: stored}, Origin(RubricSource.IMPORT, accepted=True))
+    page = curator.get(address("rubric-new", question))
+    assert '<option value="10" selected>the best 10 count</option>' in page.text
+    shown = page.context["editor"]
+    rows = [(one.text.lstrip(), one.points, one.sub, one.group) for one in shown.points]
+    rows[1] = (" second,\r\n| c |\r\n", *rows[1][1:])
+    groups = tuple((one.text.replace("\n", ""), one.cap, one.choose) for one in shown.groups)
+    assert curator.post(page.request["PATH_INFO"], form(*rows, groups=groups)).status_code == 302
+    second = replace(points[1], text="second,\n| c |")
+    expected = RubricLines((points[0], second, *points[2:]), stored.groups)
+    assert lines_of(question.rubrics.get(version=2)) == expected
+    of_more = Editor.of(RubricLines((ScoringPoint("of an earlier text", D(1), 3),)))
+    assert of_more.subs(2) == ["1", "2", "3"]
 
 
 def test_a_rubric_can_be_kept_and_accepted_in_one_go(question: Question, curator: Client) -> None:
