@@ -79,8 +79,8 @@ def import_suggestions(stream: BinaryIO, *, acting_user: User) -> KeptSuggestion
             break
     if not found and not problems:
         raise BadInput(_("The file contains no suggestion."), code="empty_file")
-    suggestions, unknown = _located(found)
-    problems = sorted([*problems, *unknown])[:MOST_PROBLEMS]
+    suggestions, more = _located(found)
+    problems = sorted([*problems, *more])[:MOST_PROBLEMS]
     if problems:
         return KeptSuggestions(0, 0, tuple(problems))
     return keep_suggestions(suggestions, acting_user=acting_user)
@@ -155,6 +155,8 @@ def _read(
 
 def _key(row: Mapping[str, Any]) -> Key:
     if "id" in row:
+        if not row.keys().isdisjoint(PLACE):
+            raise _RowProblem(_("The line names its question in two ways."))
         try:
             return UUID(str(row["id"]))
         except ValueError:
@@ -168,14 +170,23 @@ def _key(row: Mapping[str, Any]) -> Key:
 def _located(
     found: list[tuple[int, Key, str, dict[Label, Value]]],
 ) -> tuple[list[Suggestion], list[tuple[int, str]]]:
-    """The suggestions with the keys of their questions, and the lines whose question is unknown."""
+    """The suggestions with the keys of their questions, and what is wrong with other lines.
+
+    Their question is unknown, or its model speaks of it in a line before.
+    """
     keys = _question_keys({key for _number, key, _model, _labels in found})
-    suggestions = [
-        Suggestion(keys[key], model, labels) for _number, key, model, labels in found if key in keys
-    ]
-    sentence = _("There is no such question.")
-    unknown = [(number, sentence) for number, key, _model, _labels in found if key not in keys]
-    return suggestions, unknown
+    suggestions: list[Suggestion] = []
+    problems: list[tuple[int, str]] = []
+    lines: dict[tuple[int, str], int] = {}
+    for number, key, model, labels in found:
+        if key not in keys:
+            problems.append((number, _("There is no such question.")))
+        elif (first := lines.setdefault((keys[key], model), number)) != number:
+            sentence = _("Line %(line)s has the same question and model.") % {"line": first}
+            problems.append((number, sentence))
+        else:
+            suggestions.append(Suggestion(keys[key], model, labels))
+    return suggestions, problems
 
 
 def _question_keys(wanted: set[Key]) -> dict[Key, int]:

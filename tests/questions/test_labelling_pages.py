@@ -486,6 +486,8 @@ def test_a_file_with_a_bad_line_writes_nothing(items: list[Question], curator: U
         {"dataset": "exam\0", "task": "t", "external_id": "1", "model": "m", "difficulty": 2},
         {**good, "model": "g\u200bpt"},
         {**good, "model": "g\u0440\u0442"},
+        {**good, "difficulty": 5},
+        {**good, "model": "n", "external_id": items[1].external_id},
     )
     assert answer.status_code == 400
     for sentence in (
@@ -500,6 +502,8 @@ def test_a_file_with_a_bad_line_writes_nothing(items: list[Question], curator: U
         "The line holds a character that cannot be stored.",
         "A name must not contain invisible or control characters.",
         "A word of a name must not mix letters of scripts that look alike.",
+        "Line 1 has the same question and model.",
+        "The line names its question in two ways.",
     ):
         assert sentence in answer.text
     assert answer.text.count("cannot be stored") == 2
