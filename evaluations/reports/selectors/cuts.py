@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from evaluations.statistics.gaokao_750 import STREAMS
 from evaluations.statistics.trend import leakage, trend
 from gradeapp.common.refusals import BadInput
 from questions.models import HumanRate, Question
+from questions.rules.four_tuple import Rate, joined
 from questions.rules.vocabulary import Part, RateKind, Subject
 
 if TYPE_CHECKING:
@@ -100,11 +102,17 @@ def leakage_report(frame: pd.DataFrame, newest: int | None, about: Mapping[str, 
 
 
 def task_rates(dataset: str) -> TaskRates:
-    """Return the rates of people that count of whole tasks of *dataset*."""
+    """Return the rates of people of whole tasks of *dataset*, those that count joined."""
     counting = HumanRate.objects.filter(task__dataset__slug=dataset, corrected_by=None)
+    given: dict[tuple[str, str], list[Rate]] = defaultdict(list)
+    for rate in counting.select_related("task").order_by("pk"):
+        assert rate.task is not None  # the filter
+        one = Rate(rate.value, rate.weight, rate.sample_size)
+        given[rate.kind, rate.task.slug].append(one)
     by_kind: dict[str, dict[str, float]] = {kind: {} for kind in RateKind}
-    for kind, task, value in counting.order_by("pk").values_list("kind", "task__slug", "value"):
-        by_kind[kind][task] = float(value)
+    for (kind, task), rates in given.items():
+        if reference := joined(rates):
+            by_kind[kind][task] = float(reference.value)
     return TaskRates(average=by_kind[RateKind.AVERAGE], top=by_kind[RateKind.TOP])
 
 

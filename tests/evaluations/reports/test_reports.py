@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal as D
+
 import pytest
 
 from evaluations.facts.answer_facts import record_judgements
@@ -14,7 +16,7 @@ from evaluations.models import Judge, Judgement
 from evaluations.reading.services.scoring import score_responses
 from evaluations.reports.selectors.reports import REPORTS, build_report
 from gradeapp.common.refusals import Refusal
-from questions.models import Question
+from questions.models import HumanRate, Question
 from questions.rules.vocabulary import QuestionType
 from tests.factories import make_dataset, make_question, make_response, make_run, make_task
 
@@ -54,6 +56,17 @@ def test_rates_take_the_teachers_unless_another_marker_is_named(exam: None) -> N
     by_judge = build_report("rates", ReportParams("exam", marker="judge:j"))
     rates = {row.key["part"]: row.figures["rate"] for row in by_judge.rows}
     assert rates["subjective"].value == 0.8
+
+
+def test_several_rates_of_people_of_a_task_are_joined(exam: None) -> None:
+    task = Question.objects.get(year=2021).task
+    for kind, value, size in (("average", "0.4", 1000), ("average", "0.8", 10), ("top", "0.9", 1)):
+        rate = {"kind": kind, "value": D(value), "sample_size": size, "source": value}
+        HumanRate.objects.create(task=task, **rate)
+    report = build_report("cuts", ReportParams("exam", by="task"))
+    (row,) = (row for row in report.rows if row.key["task"] == task.slug)
+    assert row.figures["human"].value == pytest.approx((1000 * 0.4 + 10 * 0.8) / 1010)
+    assert row.figures["human_top"].value == 0.9
 
 
 def test_what_is_excluded_is_counted_and_takes_no_part(exam: None) -> None:
