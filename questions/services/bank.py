@@ -12,6 +12,7 @@ from django.db.models import Max
 from questions.importers.records import QuestionRecord
 from questions.models import Dataset, Question, QuestionRevision, Task
 from questions.rules.vocabulary import ItemStatus, RubricSource
+from questions.selectors.export_records import question_record, whole_questions
 from questions.selectors.repairs import ASKED
 from questions.services.gate import check_items
 from questions.services.import_checks import NewImages
@@ -87,8 +88,9 @@ def store_records(records: Sequence[QuestionRecord], images: NewImages) -> Store
     """Write *records* with bulk statements, all or none.
 
     An unknown item is new; a known one whose content differs gets one more
-    revision; an equal one is left alone. Published labels and rates are rows of
-    their own: an item of which only these differ is changed, without a revision.
+    revision; one equal to what was imported last or to what counts now is left
+    alone. Published labels and rates are rows of their own: an item of which only
+    these differ is changed, without a revision.
     The gate looks at what is new or changed; ``quarantined`` counts those of all
     *records* that wait for a curator now.
     """
@@ -141,6 +143,8 @@ def _store_task(task: Task, records: Sequence[QuestionRecord], stored: Stored) -
         for question, record in old.items()
         if known[record.external_id].content_hash != hashes[record.external_id]
     }
+    for question in _as_they_are(changed, hashes):
+        del changed[question]
     fields = _differences(changed)
     if texts := find_moved_texts(task, changed):
         stored.moved_texts.append(texts)
@@ -186,6 +190,20 @@ def _known(task: Task) -> dict[str, Known]:
         .values_list("external_id", "pk", "imported_hash", "last_number")
     )
     return {external_id: Known(*rest) for external_id, *rest in rows.order_by("pk")}
+
+
+def _as_they_are(changed: Iterable[int], hashes: Mapping[str, str]) -> list[int]:
+    """Those of *changed* whose records say what counts already, with repairs and accepted rubrics.
+
+    An export of the bank does. Taken for the source's, it would end the repairs: they would not be
+    there any more when the source itself is imported again.
+    """
+    questions = whole_questions(Question.objects.filter(pk__in=list(changed)))
+    return [
+        question.pk
+        for question in questions
+        if question_record(question).content_hash() == hashes[question.external_id]
+    ]
 
 
 def _differences(changed: Mapping[int, QuestionRecord]) -> dict[int, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from questions.importers.records import QuestionRecord
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
 from questions.rules.four_tuple import Label
 from questions.rules.vocabulary import Decision, Language, QuestionType
+from questions.selectors.export_records import question_record
 from questions.selectors.gate import live_problem
 from questions.selectors.labels import four_tuple
 from questions.services.bank import store_records
@@ -251,8 +252,11 @@ def test_a_second_import_keeps_a_repair(curator: User) -> None:
     assert question.status == "quarantined"
     problem = question.problems.get(quarantines=True)
     decide(problem, REPAIR, "misprint", acting_user=curator, repair=Repair(answer_key=("B",)))
-    again = store_records([RECORD], NewImages({}, Path()))
-    assert (again.counts["same"], again.counts["changed"]) == (1, 0)
+    exported = question_record(Question.objects.get())
+    assert exported.answer_key == ("B",)
+    for record in (RECORD, exported, RECORD):
+        again = store_records([record], NewImages({}, Path()))
+        assert (again.counts["same"], again.counts["changed"]) == (1, 0)
     current = QuestionRevision.objects.get(current_of=question)
     assert (current.answer_key, current.author) == (["B"], curator)
     assert status(question) == "active"

@@ -142,9 +142,10 @@ def test_a_rubric_of_more_sub_questions_than_are_left(tmp_path: Path) -> None:
     import_questions("jsonl", file)
     (problem,) = question.problems.all()
     assert (problem.code, problem.detail["subs"]) == ("rubric_sum", [3])
-    before, content = records(), as_zip()
+    before, folder = records(), unpacked(as_zip(), tmp_path / "export")
+    assert import_questions("jsonl", folder).same == 1, "the bank says so already"
     empty_bank()
-    again = import_questions("jsonl", unpacked(content, tmp_path / "export"))
+    again = import_questions("jsonl", folder)
     assert [(found.code, found.row) for found in again.problems] == [("rubric_sum", 1)]
     assert records() == before
 
