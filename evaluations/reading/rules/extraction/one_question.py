@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from evaluations.reading.rules.extraction.commitments import committed
 from evaluations.reading.rules.extraction.mentions import find_mentions
 from evaluations.reading.rules.extraction.numbering import find_markers, lists_of_numbers
 from evaluations.reading.rules.extraction.option_lists import OWN_NUMBER, with_words
@@ -19,7 +20,6 @@ from evaluations.reading.rules.extraction.reading import (
 from evaluations.reading.rules.extraction.source_text import SourceText
 from evaluations.reading.rules.extraction.steps import (
     alone,
-    committed,
     lone_line,
     opening,
     read_part,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from evaluations.reading.rules.extraction.commitments import from_mention
 from evaluations.reading.rules.extraction.mentions import find_mentions
 from evaluations.reading.rules.extraction.numbering import (
     Slot,
@@ -24,7 +25,7 @@ from evaluations.reading.rules.extraction.one_question import (
 from evaluations.reading.rules.extraction.option_lists import OWN_NUMBER, with_words
 from evaluations.reading.rules.extraction.reading import Extraction, Reading, unread
 from evaluations.reading.rules.extraction.source_text import SourceText
-from evaluations.reading.rules.extraction.steps import from_mention, read_tag, whole
+from evaluations.reading.rules.extraction.steps import read_tag, whole
 from evaluations.reading.rules.extraction.tags import Tag, find_tags
 from evaluations.statistics.outcomes import ReadingOutcome
 

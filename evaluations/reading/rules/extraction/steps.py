@@ -8,24 +8,21 @@ as several letters or as undecided, and the question type makes it ambiguous.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from evaluations.reading.rules.extraction import doubts
 from evaluations.reading.rules.extraction import patterns as p
-from evaluations.reading.rules.extraction.letter_lists import JSON_KEY_RIGHT
-from evaluations.reading.rules.extraction.mentions import (
-    Mention,
-    Stance,
-    changed_behind,
-    find_mentions,
-    is_answer_beside,
-    named_before,
+from evaluations.reading.rules.extraction.commitments import (
+    committed,
+    from_mention,
+    with_siblings,
 )
+from evaluations.reading.rules.extraction.letter_lists import JSON_KEY_RIGHT
+from evaluations.reading.rules.extraction.mentions import Stance, changed_behind, find_mentions
 from evaluations.reading.rules.extraction.option_lists import (
     OWN_NUMBER,
-    also_listed,
     before_analysis,
     marked,
     names_all_options,
@@ -65,14 +62,6 @@ _LEADING = re.compile(
     r"(?:[)\]\".:、,。;!]|\s?(?:because|since|选项|项|因为|由于|(?:理由|解析|解释|说明)\s?:|rather|\(|[-–—]\s))"
 )
 _GOES_ON = re.compile(r"(?!因为|由于)[^\s.,:;。、!)]")
-# "A+B": two letters joined like terms of a formula.
-_JOINED_ON = re.compile(r"\s?[+&]\s?[A-G](?![A-Za-z0-9])")
-# Words that introduce a change of the answer.
-_TURN = re.compile(
-    r"更正|不[,;]|我[认觉]|修正|纠正|订正|改|重新|再次?|检查|仔细|不对|错|不是|其实|实际|抱歉|应[该当为是选]|最终|最后|但|而是|[因所]此?以|因此|综上|故"
-    r"|(?i:\b(?:wait|actually|correct|correction|corrected|updated|rather|sorry|mistake|error|wrong|instead|but|however|so"
-    r"|therefore|thus|hence|final|finally|revised?|changed?|re-?check(?:ing)?|no|not|should|again)\b)"
-)
 # The text between two boxes of one answer.
 _BETWEEN_BOXES = re.compile(r"\}?[\s$,、;和与及]{0,6}(?:(?:and|or)\s{0,2})?[\s$]{0,3}")
 _OPTION_LINE = re.compile(r"(?:^\s{0,4}[(\[]?|选项)([A-G])[)\].:、]|([A-G])选?项:", re.MULTILINE)
@@ -192,7 +181,7 @@ def opening(source: SourceText, letters: str) -> Reading | None:
     reading = from_mention(source, mention, "opening", 0.9)
     if changed_behind(source.text, mention, letters):
         return replace(reading, undecided=True)
-    return _with_siblings(source, reading, mention, letters)
+    return with_siblings(source, reading, mention, letters)
 
 
 def _all_rejected(source: SourceText, letters: str) -> Reading | None:
@@ -204,79 +193,12 @@ def _all_rejected(source: SourceText, letters: str) -> Reading | None:
     return None
 
 
-def committed(source: SourceText, letters: str) -> Reading | None:
-    """Read the last commitment ("故选C", "the answer is C"); undecided if others contradict it.
-
-    A repetition of the question with its options is no commitment.
-    """
-    chosen = find_mentions(source.text, letters).commitments_from_the_end()
-    meant = (
-        m
-        for m in chosen
-        if m.cue == p.THE_ANSWER.name or not names_all_options(source.text, m.places[0], letters)
-    )
-    last = next(meant, None)
-    if last is None:
-        return None
-    earlier = list(islice(meant, _MOST_PLACES))
-    named = named_before(source.text, last, earlier)
-    against, unsure = None, False
-    if named is not None:
-        # "故选AC。错误选项：BD" answers AC. Elsewhere it is not certain what is asked for.
-        against = from_mention(source, last, "commitment", 0.75)
-        unsure = not is_answer_beside(source.text, named, last)
-        last, earlier = named, earlier[earlier.index(named) + 1 :]
-    reading = from_mention(source, last, "commitment", 0.75 if last.weak else 0.9)
-    reading = replace(reading, against=against)
-    joined = _JOINED_ON.match(source.text, last.end)
-    if (
-        joined
-        or unsure
-        or changed_behind(source.text, last, letters)
-        or _wavers(source.text, last, iter(earlier))
-        or _conflicts(source.text, last, earlier)
-    ):
-        return replace(reading, undecided=True)
-    return _with_siblings(source, reading, last, letters)
-
-
-def _with_siblings(source: SourceText, reading: Reading, mention: Mention, letters: str) -> Reading:
-    """Add the options that a list has after the last letter of *mention* to *reading*."""
-    place = mention.places[-1]
-    others = also_listed(source.text, place, place + 1, letters)
-    if not others:
-        return reading
-    return replace(reading, letters=tuple(dict.fromkeys((*mention.letters, *others))), places=())
-
-
 def _all_listed(source: SourceText, letters: str) -> Reading | None:
     """Return an undecided reading if a commitment is followed by all options."""
     for mention in find_mentions(source.text, letters).commitments_from_the_end():
         if names_all_options(source.text, mention.places[0], letters):
             return replace(from_mention(source, mention, "option_list", 0.5), undecided=True)
     return None
-
-
-def _wavers(text: str, last: Mention, earlier: Iterator[Mention]) -> bool:
-    """Return True for "答案是A，但可能是B", and if two letters are each called the answer."""
-    called = last.cue == p.THE_ANSWER.name
-    if not called and not p.HEDGE.search(text, last.cue_start, last.start):
-        return False
-    before = next(earlier, None)
-    if before is None or set(before.letters) == set(last.letters):
-        return False
-    return before.cue == last.cue if called else True
-
-
-def _conflicts(text: str, last: Mention, earlier: Sequence[Mention]) -> bool:
-    """Return whether other letters were given before, without a word of correction between.
-
-    "答案：A ... 我同桌选了C" is undecided; "更正", "so" or "but" introduce a correction.
-    """
-    before = next((one for one in earlier if one.cue in p.ANSWERING), None)
-    if before is None or before.undecided or set(before.letters) == set(last.letters):
-        return False
-    return not _TURN.search(text, before.end, last.start)
 
 
 def affirmed(source: SourceText, letters: str) -> Reading | None:
@@ -372,20 +294,6 @@ def bracketed(source: SourceText, letters: str) -> Reading | None:
         return None
     letter = kept[-1][1].upper()
     return Reading((letter,), source.span(*kept[-1].span()), "bracketed", "bracketed", 0.5)
-
-
-def from_mention(source: SourceText, mention: Mention, method: str, confidence: float) -> Reading:
-    """Return the reading of one mention; its evidence begins with the wording before it."""
-    return Reading(
-        letters=mention.letters,
-        span=source.span(mention.cue_start, mention.end),
-        method=method,
-        pattern=mention.cue or method,
-        confidence=confidence,
-        undecided=mention.undecided,
-        open_ended=mention.open_ended,
-        places=tuple(source.span(place, place + 1) for place in mention.places),
-    )
 
 
 _IN_TAG: tuple[Step, ...] = (alone, opening, committed, marked, affirmed, bracketed)
