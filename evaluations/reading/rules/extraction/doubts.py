@@ -54,7 +54,7 @@ _UNSURE_RIGHT = re.compile(
     r"\s{0,2}[(]?(?:选项|项)?的?[^,。;:()【\nA-G]{0,8}"
     r"(?<!没)(?:存疑|有待|待定|有疑[问义]|有争议|(?:有|存在)问题(?!吗)|不(?:太|是?很|能)?确定|不一定|未必|可疑|拿不准|不好说)"
     r"|\s{0,2}(?:选项|项)?的?正确(?:性|率|的?(?:可能|概率|几率))"
-    r"|\s{0,2}(?:[-–—~]{1,2}|至|到|to\b|through\b)\s{0,2}[A-G](?=\s?(?:[.。,;:)\n\x1e都均全项]|\Z))"
+    r"|[^\S\n]{0,2}(?:[-–—~]{1,2}|至|到|to\b|through\b)\s{0,2}[A-G](?=\s?(?:[.。,;:)\n\x1e都均全项]|\Z))"
     r"|\s{0,2},?\s?(?:或者?|还是)是?(?:其[他它余]|别的|另|以上|都不)"
     r"|(?i:\s{0,2},?\s?or (?:maybe |perhaps |possibly )?"
     r"(?:something|some|another|one of|the other|none|neither|else)\b)"
@@ -112,6 +112,16 @@ _MAYBE_RIGHT = re.compile(
     r"|(?i:(?:may|might|could) (?:also )?be (?:correct|right|true)"
     r"|is (?:also )?(?:possible|uncertain|doubtful|unclear)))"
 )
+# "B比A更合适": what is said behind A is said of B.
+_SAID_OF = r"(?:选?项)?的?(?:说法|表述|叙述|描述|观点|内容|解释|概括|理解|答案)?"
+_THAN = (
+    r"(?:更|要|则|还是|明显|显然|似乎|可能|应该?)?"
+    r"(?:相比于?|相较于?|相对于?|比起|比较|比之|较之|较于|比|较)(?:选择?)?"
+)
+_COMPARED = re.compile(rf"\s?{_SAID_OF}\s?{_THAN}\s?(?:选项\s?|[(\[])?")
+_COMPARED_LEFT = re.compile(
+    rf"(?<![A-Za-z])[A-G][)\]]?\s?{_SAID_OF}\s?(?:并?不|没有|未必)?{_THAN}\s?\Z"
+)
 _REMOVED = re.compile(r"\s{0,2}(?:选?项)?[^,。;\nA-G]{0,6}(?:排除|剔除|去掉|删去|舍去|划掉)")
 
 
@@ -143,6 +153,16 @@ def is_withdrawn(right: str) -> bool:
 def is_article(word: str, right: str) -> bool:
     """Return whether *word* before *right* may be the English article "A"."""
     return word == "A" and bool(_ARTICLE_RIGHT.match(right))
+
+
+def is_compared_with(text: str, end: int, start: int) -> bool:
+    """Return whether letters that end at *end* are compared with those that begin at *start*."""
+    return bool(_COMPARED.fullmatch(text, end, start))
+
+
+def is_standard(left: str) -> bool:
+    """Return whether what follows *left* is what a letter before it is compared with."""
+    return bool(_COMPARED_LEFT.search(left))
 
 
 def removes(text: str, gap_start: int, start: int, end: int, *, rejected: bool) -> bool:

@@ -9,7 +9,9 @@ from itertools import islice, pairwise
 
 from evaluations.reading.rules.extraction.patterns import (
     CUES,
+    FAULTED_CLAUSE,
     LEFT_WINDOW,
+    REJECTED_CLAUSE,
     REJECTED_RIGHT,
     for_letters,
     negated_left,
@@ -40,6 +42,23 @@ _JOINER = re.compile(
 _LONGEST_JOINER = 24
 # Only the last letters of an output are read: they decide, and more than this are noise.
 MOST_LETTERINGS = 1000
+# From the end of the letters of one line to the end of a line of letters below it.
+_REST_OF_LINE = (
+    r"[^\S\n]{0,3}(?:\([^()\n]{0,60}\))?[)\]]?[^\S\n]{0,3}"
+    r"[、,;.。]?(?:[和与及]|以及|(?i:and\b))?[^\S\n]{0,3}"
+)
+_LINE_BELOW = (
+    rf"{_REST_OF_LINE}\n\s{{0,8}}(?:[-–—•·●+]\s?|(?:[和与及]|以及|(?i:and))\s{{1,8}})?(?:选项\s?|(?i:options?)\s)?[(\[]?"
+    r"(?P<letters>[LETTERS](?:[、, ]{0,2}[LETTERS]){0,6})[)\]]?(?:选?项)?"
+    rf"(?={_REST_OF_LINE}(?:[\n{FIELD_END}]|\Z))"
+)
+# The rest of a line, and the line below it, which begins with the letter of an option.
+_LABELLED_LINE = (
+    r"[^\n\x1e]{0,300}\n\s{0,8}(?P<label>(?:[-–—•·●+]\s?)?(?:选项\s?|(?i:options?)\s)?[(\[]?"
+    r"(?!A\s[a-z])(?P<letter>[LETTERS])(?![A-Za-z0-9^_])[)\]]?(?:选?项)?)(?P<said>[^\n\x1e]{0,300})"
+)
+_LONGEST_LIST = 2000
+_VERDICT_SIGNS = frozenset("正错对不√×✓✗✔✘✅❌☑✖")
 _LIST_END = re.compile(
     rf"\s{{0,2}}(?:\Z|[.。,;:!)\]}}【\n{FIELD_END}]|这?[两三四2-4]个?[项者个]"
     r"|都|均|全|皆|正确|符合|[当入可]选|是?(?:合适|合理|恰当|成立|准确)|are\b|both\b|as\b|respectively\s{0,2}(?:[.。;\n]|\Z)"
@@ -49,6 +68,9 @@ _LIST_END = re.compile(
     r"|(?![^()\n]{0,40}(?:错|误|不|无|×|wrong|incorrect|false|not\b)))"
     r"|(?:解析|理由|原因|说明|分析|(?:while|whereas)\b|其[余他它]|(?:the )?(?:others?|rest)\b))",
     re.IGNORECASE,
+)
+_CHOSEN_BEHIND = re.compile(
+    r"[^,;。\nA-G]{1,12},\s?[^,;。\nA-G]{0,6}(?:选择?|(?i:choose|select|pick))\s?[(]?(?=[A-G])"
 )
 _REASON = re.compile(r"\s{0,2}(?:因为|由于|because\b|since\b)", re.IGNORECASE)
 # "So A, C is correct."
@@ -106,6 +128,48 @@ def letter_lists(text: str, letters: str) -> Iterator[list[Lettering]]:
         yield from _closed(text, current[::-1])
 
 
+def letters_below(text: str, end: int, letters: str) -> tuple[str, ...]:
+    """Return the letters of the lines of nothing but *letters* right below a list's first line.
+
+    *end* is the end of the first letters: "答案：A" and then a line "C".
+    """
+    line = for_letters(_LINE_BELOW, letters)
+    below: list[str] = []
+    while (match := line.match(text, end)) and len(below) < MOST_LETTERINGS:
+        below += (sign for sign in match["letters"] if sign in letters)
+        end = match.end()
+    return tuple(below)
+
+
+def goes_on_below(text: str, end: int, letters: str) -> bool:
+    """Return whether the lines below have other *letters* in the form of those that end at *end*.
+
+    "A 甲" and then "C 丙", or "A正确" and then "C正确". Letters called wrong do not count,
+    nor do earlier ones of the alphabet, which a remark on the other options begins with.
+    """
+    own = _form(text, end)
+    named = max((sign for sign in text[max(0, end - 4) : end] if sign in letters), default="")
+    label = for_letters(_LABELLED_LINE, letters)
+    limit = min(len(text), end + _LONGEST_LIST)
+    while own and (match := label.match(text, end, limit)):
+        if _form(text, match.end("label")) != own or match["letter"] <= named:
+            return False
+        if not REJECTED_CLAUSE.search(match["said"]) and not FAULTED_CLAUSE.search(match["said"]):
+            return True
+        end = match.end()
+    return False
+
+
+def _form(text: str, end: int) -> str:
+    """Return what stands behind the letters that end at *end*: a sign, or a verdict; "" if none."""
+    sign = text[end : end + 1]
+    if not text[end : end + 8].partition("\n")[0].strip(" .。,;、)\x1e"):
+        return ""
+    if text[end - 1] == "项":
+        return "项"
+    return "verdict" if sign in _VERDICT_SIGNS else sign
+
+
 def _letterings(text: str, letters: str) -> Iterator[Lettering]:
     """Yield runs of *letters* outside words, numbers and formulas, the last one first."""
     for match in reversed(list(for_letters(_RUNS, letters, re.DOTALL).finditer(text))):
@@ -147,6 +211,8 @@ def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
         cut = 0 if _NONE_OF.search(left) else weak[-1]
         if _IS_RIGHT.match(text, end) and not negated_left(left) and not _turn(text, found, weak):
             cut = 0
+    elif weak and _begins_verdict(text, found):
+        cut = len(found) - 1
     turn = _turn(text, found, weak) if cut else None
     cut = turn or cut
     open_ended = bool(cut) and turn is None and (len(weak) > 1 or bool(_REASON.match(text, end)))
@@ -154,6 +220,13 @@ def _closed(text: str, found: list[Lettering]) -> Iterator[list[Lettering]]:
     yield found[cut:]
     if cut:
         yield found[:cut]
+
+
+def _begins_verdict(text: str, found: list[Lettering]) -> bool:
+    """Return whether the last letters begin their own choice: "故选A;D正确,故选D"."""
+    chosen = _CHOSEN_BEHIND.match(text, found[-1].end)
+    named = "".join(lettering.letters for lettering in found[-1:])
+    return bool(chosen) and text.startswith(named, chosen.end() if chosen else 0)
 
 
 def _turn(text: str, found: list[Lettering], weak: list[int]) -> int | None:

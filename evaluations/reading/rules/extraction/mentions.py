@@ -141,7 +141,11 @@ class Mentions:
     def _mention(self, index: int) -> Mention:
         if index not in self._made:
             found, is_small, following = self._found[index]
-            self._made[index] = _mention(self._text, found, following, is_small)
+            said = found[-1].end
+            after, after_is_small, beyond = self._found[index - 1] if index else ([], True, 0)
+            if not after_is_small and doubts.is_compared_with(self._text, said, after[0].start):
+                said, following = after[-1].end, beyond
+            self._made[index] = _mention(self._text, found, (said, following), is_small)
         return self._made[index]
 
 
@@ -187,6 +191,11 @@ def _adds_or_removes(text: str, last: Mention, mention: Mention) -> bool:
     if set(mention.letters) <= set(last.letters):
         rejected = mention.stance is Stance.REJECTED
         return doubts.removes(text, last.end, mention.start, mention.end, rejected=rejected)
+    return is_also_right(text, mention)
+
+
+def is_also_right(text: str, mention: Mention) -> bool:
+    """Return whether *mention* is called right as well: "C也正确"."""
     return bool(
         mention.stance is Stance.AFFIRMED
         and _ALSO.match(text, mention.end)
@@ -206,25 +215,29 @@ def wording_start(text: str, mention: Mention) -> int:
     return max(begin, max(ends) + 1)
 
 
-def _mention(text: str, found: list[Lettering], following: int, is_small: bool) -> Mention:
+def _mention(text: str, found: list[Lettering], said: tuple[int, int], is_small: bool) -> Mention:
+    """Return the mention *found*; what is said of it is in the text of the span *said*."""
     start, end = found[0].start, found[-1].end
+    behind, following = said
+    compared = behind > end
     left = text[max(0, start - p.LEFT_WINDOW) : start]
     # "C错误，排除" ends its line and does not exclude the D of the next.
     left += "\n" if "\n" in text[start : found[0].core] else ""
-    right = _without_aside(text[end : end + p.RIGHT_WINDOW])
+    right = _without_aside(text[behind : behind + p.RIGHT_WINDOW])
     if doubts.is_article(text[start:end], right):
         clause = ""
     else:
-        clause = _clause(text[end : min(end + p.RIGHT_WINDOW, following)])
+        clause = _clause(text[behind : min(behind + p.RIGHT_WINDOW, following)])
     verdict = _verdict(left=left, right=right, clause=clause, is_small=is_small)
     if verdict.cue is None and not is_small:
-        asked = doubts.asked_for(text, end, min(end + p.RIGHT_WINDOW, following))
+        asked = doubts.asked_for(text, behind, min(behind + p.RIGHT_WINDOW, following))
         if asked is not None and not (p.negated_left(left) or doubts.is_supposed(left)):
             verdict = _Verdict(Stance.AFFIRMED if asked else Stance.REJECTED, p.ASKED)
     unsure = verdict.stance is not Stance.REJECTED and (
         doubts.is_unsure(left, right)
         or doubts.is_unsure("", text[end : end + p.RIGHT_WINDOW])
         or (verdict.stance is Stance.AFFIRMED and doubts.is_withdrawn(right))
+        or (compared and bool(_BUT.match(right)))
     )
     return Mention(
         letters=tuple("".join(lettering.letters for lettering in found).upper()),
@@ -239,11 +252,14 @@ def _mention(text: str, found: list[Lettering], following: int, is_small: bool) 
             unsure or verdict.alternative or any(lettering.either_or for lettering in found)
         ),
         is_small=is_small,
-        open_ended=found[-1].open_ended,
+        # "B比A更合适" says nothing of C, and not that A is wrong.
+        open_ended=found[-1].open_ended or (compared and verdict.stance is Stance.AFFIRMED),
     )
 
 
 def _verdict(*, left: str, right: str, clause: str, is_small: bool) -> _Verdict:
+    if doubts.is_standard(left):
+        return _Verdict(Stance.NAMED)
     if p.negated_left(left) or p.REJECTED_RIGHT.match(right):
         return _Verdict(Stance.REJECTED)
     # A question, a condition, or a list of the options to choose from.

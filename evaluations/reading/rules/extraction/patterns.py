@@ -344,7 +344,7 @@ FAULTED_CLAUSE = re.compile(
 AFFIRMED_CLAUSE = re.compile(
     r"(?:正确|恰当|合理|成立|当选|最佳|最好|合适|贴切|准确|(?<![相绝反针])对|是答案)(?:的|了|答案|选项|一项){0,2}\s{0,2}\Z"
     r"|符合(?:题意|题干|要求|题目|文意|史实|原文)[^,。]{0,4}\Z|\A\s{0,2}(?:[√✓✔✅](?!\s?[0-9(])|(?:[全都均皆]选|is)\s{0,2}\Z)"
-    r"|\b(?:is|are|seems?|must be|would be|looks?)(?: \w{1,12}){0,3} "
+    r"|\b(?:is|are|seems?|must be|would be|looks?)(?: (?!less\b)\w{1,12}){0,3} "
     r"(?:correct|right|true|best|accurate|valid|answers?|choice|one|option)\b|\b(?:correct|right|true)\s{0,2}\Z"
     r"|\A\s{0,2}(?:the )?(?:correct|right|best) (?:answer|choice|option|one)\s{0,2}\Z",
     re.IGNORECASE,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from evaluations.reading.rules.extraction import doubts
 from evaluations.reading.rules.extraction import patterns as p
@@ -19,7 +19,7 @@ from evaluations.reading.rules.extraction.commitments import (
     from_mention,
     with_siblings,
 )
-from evaluations.reading.rules.extraction.letter_lists import JSON_KEY_RIGHT
+from evaluations.reading.rules.extraction.letter_lists import JSON_KEY_RIGHT, goes_on_below
 from evaluations.reading.rules.extraction.mentions import Stance, changed_behind, find_mentions
 from evaluations.reading.rules.extraction.option_lists import (
     OWN_NUMBER,
@@ -29,7 +29,7 @@ from evaluations.reading.rules.extraction.option_lists import (
     shared_out,
 )
 from evaluations.reading.rules.extraction.patterns import for_letters
-from evaluations.reading.rules.extraction.reading import Reading
+from evaluations.reading.rules.extraction.reading import Reading, Span
 from evaluations.reading.rules.extraction.source_text import SourceText
 from evaluations.reading.rules.extraction.tags import Tag, find_tags
 
@@ -38,6 +38,8 @@ Step = Callable[[SourceText, str], Reading | None]
 # Boxes without a letter are skipped; only the last boxes of an output are read.
 _MOST_TAGS = 50
 _MOST_PLACES = 200
+# A longer list of letters, one a line, is noise.
+_MOST_LINES = 20
 _MARGIN = r"[\s.,:;!、。()\[\]{}\"'\x1e<>【】&=-]"
 # Words that may surround a bare letter: "选项B", "Both A and C", "应该是B吧".
 _BESIDE = re.compile(
@@ -130,6 +132,9 @@ def read_tag(source: SourceText, tag: Tag, letters: str) -> Reading:
     if inner is None:
         span = source.span(tag.start, max(tag.content_start, tag.start + 1))
         return Reading((), span, method, "blank", 0.0)
+    first = None if tag.closed else find_mentions(content.text, letters).first()
+    if first and goes_on_below(source.text, tag.content_start + first.end, letters):
+        inner = replace(inner, open_ended=True)
     span = (source.span(tag.start, tag.start + 1)[0], inner.span[1])
     pattern = f"{method}.{inner.pattern}"
     return replace(inner, span=span, method=method, pattern=pattern, confidence=1.0)
@@ -181,6 +186,9 @@ def opening(source: SourceText, letters: str) -> Reading | None:
     reading = from_mention(source, mention, "opening", 0.9)
     if changed_behind(source.text, mention, letters):
         return replace(reading, undecided=True)
+    verdicts = affirmed(source, letters) if mention.stance is Stance.AFFIRMED else None
+    if verdicts and set(mention.letters) < set(verdicts.letters):
+        return replace(reading, letters=verdicts.letters, places=())
     return with_siblings(source, reading, mention, letters)
 
 
@@ -220,16 +228,16 @@ def affirmed(source: SourceText, letters: str) -> Reading | None:
     span = source.span(right[0].start, right[-1].end)
     # "C不确定" may belong to the set; "本题选错误的" asks for the others.
     open_ones = (m for m in mentions if not set(m.letters) <= rejected | set(names))
+    open_ended = any(m.open_ended for m in right)
     undecided = (
         any(m.undecided for m in right)
         or any(doubts.may_be_right(source.text, m.end) for m in open_ones)
         or bool(
-            rejected
+            (rejected or open_ended)
             and all(m.cue != p.ASKED.name for m in right)
             and doubts.WRONG_IS_ASKED.search(source.text)
         )
     )
-    open_ended = any(m.open_ended for m in right)
     return Reading(names, span, "affirmation", "affirmed", 0.7, undecided, open_ended=open_ended)
 
 
@@ -237,12 +245,12 @@ def lone_line(source: SourceText, letters: str) -> Reading | None:
     """Read a letter or a list that is alone on the first or the last line.
 
     If both lines are such, they must agree. The number of the question may precede the
-    first one ("41. D").
+    first one ("41. D"). Lines of the same kind beside them belong to the list.
     """
     lines = [match.span() for match in _LINE.finditer(source.text) if match[0].strip()]
-    ends = dict.fromkeys([lines[0], lines[-1]]) if lines else {}
-    found = [reading for line in ends if (reading := alone(source.part(*line), letters))]
-    number = OWN_NUMBER.match(source.text, *lines[0]) if len(ends) > 1 else None
+    ends = dict.fromkeys([_block(source, lines, letters), _block(source, lines[::-1], letters)])
+    found = [reading for block in ends if (reading := alone(source.part(*block), letters))]
+    number = OWN_NUMBER.match(source.text, *lines[0]) if len(lines) > 1 else None
     if number and len(found) == 1:
         opened = alone(source.part(number.end(), lines[0][1]), letters)
         found = [opened, *found] if opened else found
@@ -252,6 +260,13 @@ def lone_line(source: SourceText, letters: str) -> Reading | None:
     names = tuple(dict.fromkeys(letter for reading in found for letter in reading.letters))
     undecided = last.undecided or set(names) != set(last.letters)
     return Reading(names, last.span, "lone_line", "lone_line", 0.8, undecided)
+
+
+def _block(source: SourceText, lines: Sequence[Span], letters: str) -> Span:
+    """Return the span of the first of *lines* and those right beside it that are alone as well."""
+    block = list(takewhile(lambda line: alone(source.part(*line), letters), lines[:_MOST_LINES]))
+    edges = [edge for line in block or lines[:1] for edge in line]
+    return min(edges, default=0), max(edges, default=0)
 
 
 def leading(source: SourceText, letters: str) -> Reading | None:
