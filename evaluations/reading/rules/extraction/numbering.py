@@ -9,11 +9,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from evaluations.reading.rules.extraction.other_questions import (
+    HAN,
+    TO_BE,
+    Slot,
+    corrected_slots,
+    given_slot,
+    is_cited,
+    number_of,
+    said_of_another,
+)
 from evaluations.reading.rules.extraction.patterns import for_letters
 from evaluations.reading.rules.extraction.reading import Reading
 from evaluations.reading.rules.extraction.source_text import SourceText
 
-_HAN = "一二三四五六七八九十"
 _STYLES = (
     (
         "bracket",
@@ -27,7 +36,7 @@ _STYLES = (
     ("topic", r"(?:小题|题目|空格|题)\s?(?P<n>\d{1,3})(?!\d|[.,]\d)"),
     ("circled", r"(?P<n>[①-⑳])"),
     ("plain", r"(?<![A-Za-z0-9.,-])\"?(?P<n>\d{1,3})\"?\s?(?:小?题)?\s?[.:、)]{1,2}(?!\d)"),
-    ("han", rf"(?:^|(?<=[\s;。]))(?P<n>[{_HAN}]{{1,3}})\s?[、.:](?=\s?[A-Za-z(])"),
+    ("han", rf"(?:^|(?<=[\s;。]))(?P<n>[{HAN}]{{1,3}})\s?[、.:](?=\s?[A-Za-z(])"),
     (
         "bare",
         r"(?<![A-Za-z0-9.,-])(?P<n>\d{1,3})(?=\s{0,4}[-=]?\s{0,3}[(\[\"]?[A-Ga-g](?![A-Za-z]))",
@@ -49,41 +58,9 @@ _RANGE = re.compile(
     r"(?<![A-Za-z0-9.])\(?(?P<low>\d{1,3})\)?\s?(?:题)?\s?(?:-|–|—|~|至|到|to)\s?\(?(?P<high>\d{1,3})\)?"
     r"\s?(?:小?题)?\s{0,2}[.:、)]?\s{0,3}"
 )
-# "更正：第2题应选D", "Wait, 42 should be D": the answer to another question than the one
-# in whose text it is. The number of the question has a word of correction before it, or
-# "should be" after it; the letter ends its phrase.
-_CORRECTING = (
-    r"(?:更正|修正|订正|改正|纠正|勘误|修改|等等|等一下|不对|抱歉|错了"
-    r"|\b(?:corrections?|corrected|wait|sorry|actually|oops|on second thoughts?))(?![a-z])"
-    r"[\s,:.!、。-]{0,4}(?:(?:将|把|其中|应为|the answer to|for|i meant)\s?)?"
-)
-_OTHER_NUMBER = (
-    r"[(\[]?(?:第|\b(?:questions?|gaps?|blanks?|items?|no\.|q|number)\s?[#.]?)?\s?"
-    r"(?P<n>(?<!\d)(?<!\d\.)\d{1,3})\s?[)\]]?(?:小?题|空)?"
-)
-# Without a word of correction "(1)" may number something else, such as the parts of an answer.
-_OTHER_QUESTION = (
-    r"(?:第\s?|\b(?:questions?|gaps?|blanks?|items?|no\.|q|number)\s?[#.]?\s?|(?<![\d.(\[第]))"
-    r"(?P<m>(?<!\d)(?<!\d\.)\d{1,3})\s?(?:小?题)?"
-)
-_TO_BE = (
-    r"(?:应该|应当|应|答案)(?:是|为|选|填|改为|改成|改选)?|改(?:为|成|选)"
-    r"|(?:should|must|ought to)(?: have been| be)|(?:is|was) (?:actually|really|in fact)"
-)
-_TO_BE_OR_IS = rf"{_TO_BE}|[选是为填]|is|=|→|->|:|[.、](?!\d)"
-_WITHDRAWN = r"(?:[选是]?[A-G]\s?(?:不对|错了?|有误|错误)\s?[,;]\s?(?:应该?)?[选是为]?\s?)?"
-_OTHER_LETTER = (
-    r"\s?[(\[\"]?(?-i:(?P<{}>[LETTERS]))(?=[)\]\"]?(?:选?项)?\s{{0,2}}(?:[.。,;!)\n]|not\b|\Z))"
-)
-# A number of another question: n and l with the word before it, m and k without.
-_CORRECTIONS = (
-    rf"{_CORRECTING}{_OTHER_NUMBER}\s?(?:(?:{_TO_BE_OR_IS})\s?){{0,2}}"
-    rf"{_WITHDRAWN}{_OTHER_LETTER.format('l')}"
-    rf"|{_OTHER_QUESTION}\s?(?:(?:{_TO_BE})\s?){{1,2}}{_OTHER_LETTER.format('k')}"
-)
 # The whole text after the repeated number of a question: "(2)D", "2. 应选D".
 _REPEATED = (
-    rf"\s{{0,3}}(?:{_TO_BE}|选|是|为|填|is|:){{0,2}}\s?"
+    rf"\s{{0,3}}(?:{TO_BE}|选|是|为|填|is|:){{0,2}}\s?"
     r"[(\[\"]?(?-i:(?P<letter>[LETTERS]))[)\]\"]?(?:选?项)?[\s.。,;!]*"
 )
 # "A. 5 B. 2": options with numbers, not numbers with options.
@@ -94,14 +71,6 @@ _NUMBERED_OPTION = re.compile(
 _GIVEN = (
     r"\s{0,3}(?:应?选|答案)?[是为:]?\s{0,2}[(\[\"]?[LETTERS](?:选?项)?[)\]\"]?"
     r"\s{0,2}(?:[.。,;\n\x1e]|\s\S|\Z)"
-)
-# "4. C" on a line of its own, and then a line "解析：第1题…": a remark about another question.
-_OWN_LINE = r"[ \t(\[\"*]{0,4}[LETTERS][)\]\"*]{0,3}[.。]?[ \t]*\n"
-_REMARK = re.compile(
-    r"\n[ \t]*(?:[\u4e00-\u9fff]{1,4}\s?[:,]\s?"
-    r"|(?i:(?:for|in|on|to|about|explanation for|note on|note:)\s))?"
-    r"(?:第\s?(?P<n>\d{1,3})\s?(?:小?题|空)"
-    r"|(?i:questions?|gaps?|blanks?|items?)\s?(?P<m>\d{1,3})(?!\d))"
 )
 # Only the last lists of numbers of an output are read; more than this are noise.
 _MOST_RUNS = 30
@@ -120,15 +89,6 @@ class Marker:
     style: str
     begins_line: bool = False
     fixed: Reading | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """The text (or the fixed answer) of sub-question ``index``, counted from 0."""
-
-    index: int
-    source: SourceText
-    fixed: Reading | None
 
 
 def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[list[Slot]]:
@@ -166,7 +126,7 @@ def numbered_slots(source: SourceText, letters: str, parts: int) -> Iterator[lis
                     if base <= m.number < base + parts
                 ]
                 corrected = [
-                    part for slot in slots for part in _corrected(slot, base, parts, letters)
+                    part for slot in slots for part in corrected_slots(slot, base, parts, letters)
                 ]
                 # With a gap, the later list may count other questions.
                 if len(slots) == parts:
@@ -256,17 +216,7 @@ def _single_markers(text: str) -> Iterator[Marker]:
         begins_line = (
             not text[max(0, match.start() - 4) : match.start()].rpartition("\n")[2].strip()
         )
-        yield Marker(_number(match[f"n_{style}"]), match.start(), end, style, begins_line)
-
-
-def _number(numeral: str) -> int:
-    if numeral.isascii():
-        return int(numeral)
-    if numeral in "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳":
-        return ord(numeral) - ord("①") + 1
-    tens, ten, ones = numeral.rpartition("十")
-    value = (_HAN.find(tens) + 1 or 1) * 10 if ten else 0
-    return value + (_HAN.find(ones) + 1 if ones else 0)
+        yield Marker(number_of(match[f"n_{style}"]), match.start(), end, style, begins_line)
 
 
 def _ranges(source: SourceText, letters: str) -> Iterator[tuple[list[Marker], int]]:
@@ -327,41 +277,19 @@ def _ascending_runs(markers: Sequence[Marker]) -> list[list[Marker]]:
     return runs
 
 
-def _corrected(slot: Slot, base: int, parts: int, letters: str) -> list[Slot]:
-    """Return *slot* up to the first correction of another question, and a slot per correction."""
-    if slot.fixed:
-        return [slot]
-    others = []
-    cut = None
-    for match in for_letters(_CORRECTIONS, letters, re.IGNORECASE).finditer(slot.source.text):
-        index = int(match["n"] or match["m"]) - base
-        # A correction of the slot's own question is read with the rest of its text.
-        own = index == slot.index and not match["n"]
-        if own or not 0 <= index < parts:
-            continue
-        cut = match.start() if cut is None else cut
-        others.append(_given(slot.source, index, match, "l" if match["n"] else "k"))
-    if cut is None:
-        return [_until_another(slot, base, parts, letters)]
-    return [Slot(slot.index, slot.source.part(0, cut), None), *others]
-
-
-def _until_another(slot: Slot, base: int, parts: int, letters: str) -> Slot:
-    """Return *slot* up to a line about another question, if its own answer has a line before."""
-    text = slot.source.text
-    if not for_letters(_OWN_LINE, letters).match(text):
-        return slot
-    for match in _REMARK.finditer(text):
-        index = int(match["n"] or match["m"]) - base
-        if index != slot.index and 0 <= index < parts:
-            return Slot(slot.index, slot.source.part(0, match.start()), None)
-    return slot
+def _is_named(text: str, marker: Marker) -> bool:
+    """Return whether *marker* names a question in running text, not as a reason."""
+    named = marker.style in ("ordinal", "word", "topic") or text[marker.start - 1] == "第"
+    return named and not is_cited(text, marker.start, marker.end)
 
 
 def _repeated(
     source: SourceText, own: Sequence[Marker], end: int, base: int, parts: int, letters: str
 ) -> list[Slot]:
-    """Return the slots of questions that are answered again after *end*: "(2)D"."""
+    """Return the slots of questions that are answered again after *end*: "(2)D".
+
+    A remark about a question leaves its answer open: "第2题也可选D".
+    """
     later = [marker for marker in own if marker.start >= end][:_MOST_RUNS]
     ends = [marker.start for marker in later[1:]] + [len(source.text)]
     repeated = for_letters(_REPEATED, letters, re.IGNORECASE)
@@ -369,13 +297,11 @@ def _repeated(
     for marker, limit in zip(later, ends, strict=False):
         index = marker.number - base
         match = repeated.fullmatch(source.text, marker.end, max(marker.end, limit))
-        if match and 0 <= index < parts:
-            slots.append(_given(source, index, match, "letter"))
+        if not 0 <= index < parts:
+            continue
+        if match:
+            slots.append(given_slot(source, index, match, "letter"))
+        elif _is_named(source.text, marker):
+            said = said_of_another(source.part(marker.end, max(marker.end, limit)), letters)
+            slots += [Slot(index, source, said)] if said else []
     return slots
-
-
-def _given(source: SourceText, index: int, match: re.Match[str], group: str) -> Slot:
-    """Return the slot of sub-question *index* with the letter of *match* as its answer."""
-    letter = match[group].upper()
-    span = source.span(match.start(), match.end(group))
-    return Slot(index, source, Reading((letter,), span, "correction", "correction", 0.9))

@@ -6,11 +6,11 @@ A gap costs one sub-question. An answer whose question is not certain is not use
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from evaluations.reading.rules.extraction.commitments import from_mention
 from evaluations.reading.rules.extraction.mentions import find_mentions
 from evaluations.reading.rules.extraction.numbering import (
-    Slot,
     numbered_parts,
     numbered_slots,
     options_with_numbers,
@@ -23,6 +23,7 @@ from evaluations.reading.rules.extraction.one_question import (
     several_letters,
 )
 from evaluations.reading.rules.extraction.option_lists import OWN_NUMBER, with_words
+from evaluations.reading.rules.extraction.other_questions import REMARK, Slot
 from evaluations.reading.rules.extraction.reading import Extraction, Reading, unread
 from evaluations.reading.rules.extraction.source_text import SourceText
 from evaluations.reading.rules.extraction.steps import read_tag, whole
@@ -132,7 +133,10 @@ def _best(cuts: Iterable[list[Slot]], letters: str, parts: int, at_least: int = 
     most = at_least - 1
     for slots in cuts:
         row: _Row = [None] * parts
+        remarks = [slot for slot in slots if slot.fixed and slot.fixed.pattern == REMARK]
         for slot in slots:
+            if slot in remarks:
+                continue
             own = slot.fixed or read_question(slot.source, letters)
             row[slot.index] = as_one(own) if own else with_words(slot.source, letters)
         # "A look after" is read as an answer if at least two others are written so.
@@ -141,6 +145,11 @@ def _best(cuts: Iterable[list[Slot]], letters: str, parts: int, at_least: int = 
                 if row[slot.index] is None:
                     row[slot.index] = with_words(slot.source, letters, article=True)
         answered = sum(_is_answer(reading) for reading in row)
+        for remark in remarks:
+            given = row[remark.index]
+            said = remark.fixed
+            if given and said and said.letters != given.letters:
+                row[remark.index] = replace(given, undecided=True) if said.undecided else said
         if answered > most:
             best, most = row, answered
         if most == parts:
