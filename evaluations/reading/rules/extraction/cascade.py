@@ -30,7 +30,7 @@ from evaluations.reading.rules.extraction.tags import without_labels
 from evaluations.statistics.outcomes import ReadingOutcome
 from questions.rules.vocabulary import QuestionType
 
-EXTRACTOR_VERSION = "strict-8"
+EXTRACTOR_VERSION = "strict-9"
 
 # The missing end of a truncated output might contradict an answer found by these methods.
 _NEEDS_THE_WHOLE_TEXT = frozenset({"affirmation", "bracketed"})
