@@ -74,10 +74,18 @@ def _filled_rows(found: Iterable[tuple[object, ...]]) -> dict[str, Any]:
 
 
 def _without_end(row: tuple[object, ...]) -> list[str]:
-    cells = [cell_text(cell) for cell in row]
+    cells = [cell_text(_unescaped(cell) if isinstance(cell, str) else cell) for cell in row]
     while cells and not cells[-1]:
         cells.pop()
     return cells
+
+
+def _unescaped(text: str) -> str:
+    """*text* without the escapes of the file format, in UTF-16; line ends are line feeds."""
+    from openpyxl.utils.escape import unescape
+
+    units = unescape(text).encode("utf-16", "surrogatepass")
+    return units.decode("utf-16", "replace").replace("\r\n", "\n")
 
 
 def cell_text(cell: object) -> str:

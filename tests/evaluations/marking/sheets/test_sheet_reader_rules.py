@@ -48,6 +48,13 @@ def test_numbers_of_a_workbook_are_read_as_they_look() -> None:
     assert (row.points, row.total, row.version) == (("3", "2.5"), "5.5", "0")
 
 
+def test_a_text_of_a_workbook_is_read_as_it_was_typed() -> None:
+    """Excel escapes carriage returns, what reads as an escape, and halves of a character."""
+    typed = "行一_x000D_\n行二 _x005F_x0041_ _xD83D__xDE00_ _xDE00_"
+    (row,) = read_sheet(as_xlsx(table([*ROW[:4], typed, *ROW[5:]])))
+    assert row.comment == "行一\n行二 _x0041_ 😀 \ufffd"
+
+
 def test_what_a_spreadsheet_made_of_a_mark_is_not_guessed_back() -> None:
     cells = ["R-0001", date(2026, 1, 2), True, "=1+1", None, None, 0, "id-1", "sheet-1"]
     (row,) = read_sheet(as_xlsx(table(cells)))
