@@ -44,23 +44,26 @@ class JsonRefusal(ValueError):
         self.row = row
 
 
-def numbered_objects(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | JsonRefusal]]:
+def numbered_objects(
+    stream: BinaryIO, *, longest: int = MAX_LINE_BYTES
+) -> Iterator[tuple[int, dict[str, Any] | JsonRefusal]]:
     """Each line of *stream* with its number from 1: its object, or why it is refused.
 
-    Blank lines are passed over. A line over ``MAX_LINE_BYTES`` ends the reading,
+    Blank lines are passed over. A line of more than *longest* bytes ends the reading,
     because its rest was never looked at, and so does a file over
     ``MAX_LINES_BYTES``. Numbers come as ``int`` or ``Decimal``.
     """
     number = size = 0
-    while line := stream.readline(MAX_LINE_BYTES + 1):
+    while line := stream.readline(longest + 1):
         waypoint()
         number += 1
         size += len(line)
         if size > MAX_LINES_BYTES:
             yield number, JsonRefusal("file_too_large", "The file is larger than 128 MB.")
             return
-        if len(line) > MAX_LINE_BYTES:
-            yield number, JsonRefusal("line_too_long", "The line is longer than 2 MB.")
+        if len(line) > longest:
+            most = f"{longest >> 20} MB" if longest >> 20 else f"{longest >> 10} kB"
+            yield number, JsonRefusal("line_too_long", f"The line is longer than {most}.")
             return
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")

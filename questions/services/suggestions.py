@@ -22,12 +22,14 @@ from gradeapp.common.name_checks import SENTENCES
 from gradeapp.common.names import name_problem
 from gradeapp.common.refusals import BadInput
 from gradeapp.common.strict_json import JsonRefusal, cleaned, numbered_objects
-from questions.models import Knowledge, LabelOpinion, Question
+from questions.models import Knowledge, LabelOpinion, Question, Task
 from questions.rules.four_tuple import BadLabel, Label, Value, read_change
 from questions.selectors.opinions import counting_suggestions
 
 MOST_ROWS = 100_000
 MOST_PROBLEMS = 50
+# Of a line: names, a model and four labels.
+LONGEST = 16 * 1024
 CHUNK = 500
 PLACE = ("dataset", "task", "external_id")
 FIELDS = {"id", "model", *PLACE, *Label}
@@ -66,7 +68,7 @@ def import_suggestions(stream: BinaryIO, *, acting_user: User) -> KeptSuggestion
     knowledge = dict(Knowledge.objects.values_list("slug", "pk"))
     found: list[tuple[int, Key, str, dict[Label, Value]]] = []
     problems: list[tuple[int, str]] = []
-    for number, row in numbered_objects(stream):
+    for number, row in numbered_objects(stream, longest=LONGEST):
         try:
             if number > MOST_ROWS:
                 raise _RowProblem(
@@ -195,10 +197,12 @@ def _question_keys(wanted: set[Key]) -> dict[Key, int]:
         named = Question.objects.filter(public_id__in=chunk)
         found.update(named.values_list("public_id", "pk"))
     places = {key[:2] for key in wanted if isinstance(key, tuple)}
-    for dataset, task in places:
-        rows = Question.objects.filter(task__dataset__slug=dataset, task__slug=task)
-        for external_id, pk in rows.values_list("external_id", "pk"):
-            found[dataset, task, external_id] = pk
+    # By the tasks that there are: a file may name any number of others.
+    tasks = Task.objects.values_list("dataset__slug", "slug", "pk") if places else ()
+    named_tasks = {pk: (dataset, task) for dataset, task, pk in tasks if (dataset, task) in places}
+    rows = Question.objects.filter(task__in=named_tasks)
+    for task, external_id, pk in rows.values_list("task", "external_id", "pk"):
+        found[*named_tasks[task], external_id] = pk
     return found
 
 

@@ -18,6 +18,7 @@ from gradeapp.accounts.permissions import MemberRequest, check, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.body_limit import takes_uploads
 from gradeapp.common.desk_pages import address_of, desk_page, leave_desk, shown_at
+from gradeapp.common.one_file import one_file_of
 from gradeapp.common.refusals import BadInput, NotFound
 from questions.forms.filters import QuestionFilter
 from questions.forms.labelling import (
@@ -245,7 +246,8 @@ def _import(request: MemberRequest) -> tuple[tuple[int, str], ...]:
         raise BadInput(_("Choose a file."), code="no_file")
     if file.size is None or file.size > MOST_BYTES:
         raise BadInput(_("The file is larger than 32 MB."), code="file_too_large")
-    kept = import_suggestions(file, acting_user=request.user)  # type: ignore[arg-type]
+    with one_file_of(request.user.pk):
+        kept = import_suggestions(file, acting_user=request.user)  # type: ignore[arg-type]
     if not kept.problems:
         counts = {"new": kept.new, "same": kept.same}
         messages.success(request, _("Suggestions: %(new)d new, %(same)d already known.") % counts)

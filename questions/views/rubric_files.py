@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gradeapp.accounts.permissions import MemberRequest, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.body_limit import takes_uploads
+from gradeapp.common.one_file import one_file_of
 from gradeapp.common.refusals import BadInput
 from questions.forms.rubrics import DatasetForm, RubricFileForm
 from questions.rules.rubric_files import RubricFor, write_csv, write_json
@@ -44,13 +45,14 @@ def import_file(request: MemberRequest) -> HttpResponse:
         return _bank(request, form, status=400)
     name = form.cleaned_data["file"].name
     try:
-        done = import_rubrics(
-            form.content(),
-            name,
-            acting_user=request.user,
-            accept=form.cleaned_data["accept"],
-            now=timezone.now(),
-        )
+        with one_file_of(request.user.pk):
+            done = import_rubrics(
+                form.content(),
+                name,
+                acting_user=request.user,
+                accept=form.cleaned_data["accept"],
+                now=timezone.now(),
+            )
     except BadInput as refusal:
         form.add_error("file", str(refusal))
         return _bank(request, form, status=refusal.status)

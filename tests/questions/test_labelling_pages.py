@@ -8,7 +8,9 @@ from decimal import Decimal
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from gradeapp.accounts.models import User
@@ -508,6 +510,22 @@ def test_a_file_with_a_bad_line_writes_nothing(items: list[Question], curator: U
         assert sentence in answer.text
     assert answer.text.count("cannot be stored") == 2
     assert not LabelOpinion.objects.exists()
+
+
+def test_a_file_costs_no_query_for_each_task_that_it_names(
+    items: list[Question], curator: User
+) -> None:
+    """Nor the reading of what no suggestion holds: a line of 16 kB at most."""
+    place = {"model": "m", "difficulty": 2, "dataset": "exam", "external_id": "1"}
+    client = logged_in(curator)
+    counts = []
+    for number in (1, 60):
+        with CaptureQueriesContext(connection) as made:
+            answer = upload(client, *({**place, "task": f"{task}"} for task in range(number)))
+        assert answer.text.count("There is no such question.") == min(number, 50)
+        counts.append(len(made))
+    assert counts[0] == counts[1]
+    assert "The line is longer than 16 kB." in upload(client, {"x": [[]] * 9000}).text
 
 
 def test_the_same_suggestion_is_kept_once(items: list[Question], curator: User) -> None:
