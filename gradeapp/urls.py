@@ -7,9 +7,9 @@ from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
-from drf_spectacular.views import SpectacularAPIView
 
 from gradeapp.pages import home, icon
+from gradeapp.schema_view import SchemaView
 
 urlpatterns = [
     path("", home, name="home"),
@@ -21,7 +21,7 @@ urlpatterns = [
     path("", include("evaluations.urls")),
     path("api/v1/", include("questions.api.urls")),
     path("api/v1/", include("evaluations.api_urls")),
-    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/v1/schema/", SchemaView.as_view(), name="schema"),
 ]
 if settings.ADMIN_SITE:
     urlpatterns.append(path("admin/", admin.site.urls))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.urls import get_resolver
+from drf_spectacular.generators import SchemaGenerator
 from rest_framework.serializers import BaseSerializer, Serializer
 
 from gradeapp.accounts.models import User
@@ -71,8 +72,16 @@ def parts_of_bodies(described: dict[str, Any], kind: str = "") -> Iterator[tuple
             left += [(name, one) for key, one in part.items() if key != "properties"]
 
 
-def test_the_description_is_served_to_people_who_are_logged_in(teacher: User) -> None:
-    assert logged_in(teacher).get("/api/v1/schema/").status_code == 200
+def test_the_description_is_made_once_for_each_format(
+    teacher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = logged_in(teacher)
+    written = client.get("/api/v1/schema/")
+    assert written["Content-Type"].startswith("application/vnd.oai.openapi")
+    described = client.get("/api/v1/schema/", {"format": "json"})
+    assert f"\n  {next(iter(described.json()['paths']))}:\n" in written.text
+    monkeypatch.setattr(SchemaGenerator, "get_schema", None)
+    assert client.get("/api/v1/schema/", {"format": "json"}).content == described.content
 
 
 def test_no_serializer_takes_every_field() -> None:

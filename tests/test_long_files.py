@@ -26,7 +26,8 @@ def test_files_that_are_being_read_leave_threads_for_pages(admin: User) -> None:
     make_response(make_question())
     client, address = logged_in(admin), "/runs/search/export/"
     reading = [client.get(address) for _time in range(2)]
-    for other in (address, "/audit/export/", "/questions/export/"):
+    files = (address, "/audit/export/", "/questions/export/", "/questions/problems/export/")
+    for other in (*files, "/questions/rubrics/export/"):
         refused = client.get(other)
         assert (refused.status_code, refused["Retry-After"]) == (503, "10")
         assert "Several large files are being made. Try again in a minute." in refused.text

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_cells import BOM, cell
+from gradeapp.common.long_files import place_for_a_file
 from gradeapp.common.parameters import check_values, refuse_unknown
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.forms.problems import DecisionForm, ProblemFilter
@@ -83,8 +84,9 @@ def export(request: MemberRequest) -> HttpResponse:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    for problem in shown_problems(filters.qs):
-        writer.writerow([cell(value) for value in problem_row(problem)])
+    with place_for_a_file():
+        for problem in shown_problems(filters.qs):
+            writer.writerow([cell(value) for value in problem_row(problem)])
     content = (BOM + buffer.getvalue()).encode("utf-8", "backslashreplace")
     response = HttpResponse(content, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="problems.csv"'

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from gradeapp.accounts.permissions import MemberRequest, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.body_limit import takes_uploads
+from gradeapp.common.long_files import place_for_a_file
 from gradeapp.common.one_file import one_file_of
 from gradeapp.common.refusals import BadInput
 from questions.forms.rubrics import DatasetForm, RubricFileForm
@@ -71,10 +72,12 @@ def import_file(request: MemberRequest) -> HttpResponse:
 def export(request: MemberRequest) -> HttpResponse:
     """The rubrics that count, of one ``dataset`` or of all, as CSV or JSON."""
     dataset = request.GET.get("dataset", "")
-    rubrics = list(accepted_rubrics(dataset))
-    note_export(acting_user=request.user, dataset=dataset, rubrics=len(rubrics))
     name = f"rubrics-{dataset}" if dataset else "rubrics"
-    return rubric_file(rubrics, name, request.GET.get("format", "csv"))
+    with place_for_a_file():
+        rubrics = list(accepted_rubrics(dataset))
+        file = rubric_file(rubrics, name, request.GET.get("format", "csv"))
+    note_export(acting_user=request.user, dataset=dataset, rubrics=len(rubrics))
+    return file
 
 
 @require_POST
