@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -28,11 +28,13 @@ from evaluations.statistics.calibration import (
     KEYS,
     JudgedMark,
     calibration_report,
+    judged_again,
+    with_both_marks,
 )
 from evaluations.statistics.cluster_bootstrap import DRAWS
 from evaluations.statistics.figure import Report
 from evaluations.statistics.rows import ModelCondition
-from evaluations.statistics.self_preference import self_preference
+from evaluations.statistics.self_preference import compared, self_preference
 from evaluations.statistics.tally import ALL
 from gradeapp.common.casts import real
 from gradeapp.common.refusals import BadInput
@@ -95,10 +97,23 @@ def calibration_of(params: ReportParams) -> Report:
 
 def few_judged(params: ReportParams) -> set[int]:
     """Return the responses behind figures of ``calibration_of`` that are about too few of them."""
-    value = KEYS[params.by or DEFAULT_KEY]
-    return in_small_cells(
-        ((one.judge, one.asked, value(one)), one.response) for one in judged_marks(params)
-    )
+    marks = judged_marks(params)
+    return in_small_cells(_cells(marks, KEYS[params.by or DEFAULT_KEY]))
+
+
+def _cells(
+    marks: Sequence[JudgedMark], value: Callable[[JudgedMark], str]
+) -> Iterator[tuple[Hashable, int]]:
+    """Yield what figures of rows by *value* are about: all, or part, of the responses of a row."""
+    for figures in (list, with_both_marks, judged_again):
+        for one in figures(marks):
+            yield (figures, one.judge, one.asked, value(one)), one.response
+    families = families_of_judges({one.judge for one in marks})
+    for judge, asked in {(one.judge, one.asked) for one in marks}:
+        own = [one for one in marks if one.judge == judge]
+        for side, of_side in enumerate(compared(own, asked, families[judge])):
+            for one in of_side:
+                yield (side, judge, asked), one.response
 
 
 def families_of_judges(names: Collection[str]) -> dict[str, str]:

@@ -154,11 +154,21 @@ def calibration(marks: Sequence[JudgedMark], *, rng: np.random.Generator) -> dic
     figures |= _agreement(marks, x, y, draws)
     figures["rate_bias"] = _rate_bias(y - x, full, draws)
     figures["length_spearman"] = _by_length(marks, (y - x) / full, draws)
-    figures |= _beside_teachers([one for one in marks if one.marks], rng)
-    again = [one.totals for one in marks if len(one.totals) > 1]
-    flipped = sum(max(totals) - min(totals) > EPSILON for totals in again)
+    figures |= _beside_teachers(with_both_marks(marks), rng)
+    again = judged_again(marks)
+    flipped = sum(max(one.totals) - min(one.totals) > EPSILON for one in again)
     figures["flips"] = share(flipped, len(again)) if again else missing("not_judged_again")
     return figures
+
+
+def with_both_marks(marks: Iterable[JudgedMark]) -> list[JudgedMark]:
+    """Return those of *marks* that the figures of two teachers are about."""
+    return [one for one in marks if one.marks]
+
+
+def judged_again(marks: Iterable[JudgedMark]) -> list[JudgedMark]:
+    """Return those of *marks* that ``flips`` is about."""
+    return [one for one in marks if len(one.totals) > 1]
 
 
 def _draws(marks: Sequence[JudgedMark], rng: np.random.Generator) -> Draws | None:

@@ -38,13 +38,8 @@ def self_preference(
         return missing("family_unknown")
     if own != family:
         return missing("other_family")
-    mine = _by_question(one for one in marks if one.asked == asked)
-    others = _by_question(
-        one
-        for one in marks
-        if one.condition == asked.condition and family_of(one.model) not in ("", family)
-    )
-    both = sorted(mine.keys() & others.keys())
+    mine, others = map(_by_question, compared(marks, asked, family))
+    both = sorted(mine)
     if not both:
         return missing("no_other_family")
     apart = np.array([np.mean(mine[one]) - np.mean(others[one]) for one in both])
@@ -52,6 +47,27 @@ def self_preference(
     bounds = interval(draws.means(apart)) if draws else None
     low, high = bounds if bounds is not None else (None, None)
     return Figure(float(apart.mean()), len(both), low, high)
+
+
+def compared(
+    marks: Sequence[JudgedMark], asked: ModelCondition, family: str
+) -> tuple[list[JudgedMark], list[JudgedMark]]:
+    """Return those of *marks* that the figure is about: of *asked*, and of models of others.
+
+    Both have the same questions. A model that is not of *family* has none.
+    """
+    if not family or family_of(asked.model) != family:
+        return [], []
+    mine = [one for one in marks if one.asked == asked]
+    others = [
+        one
+        for one in marks
+        if one.condition == asked.condition and family_of(one.model) not in ("", family)
+    ]
+    both = {one.question for one in mine} & {one.question for one in others}
+    return [one for one in mine if one.question in both], [
+        one for one in others if one.question in both
+    ]
 
 
 def _by_question(marks: Iterable[JudgedMark]) -> dict[int, list[float]]:

@@ -43,11 +43,14 @@ def run_of(model: str = ALPHA, dataset: str = "exam", **fields: Any) -> Run:
     return make_run(make_dataset(dataset), model, **fields)
 
 
-def chosen(run: Run, *letters: str, subject: Subject = Subject.PHYSICS) -> list[Response]:
+def chosen(
+    run: Run, *letters: str, subject: Subject = Subject.PHYSICS, **fields: Any
+) -> list[Response]:
     """Answers of 6 points to single-choice items whose key is A, scored by rule."""
     task = make_task(run.dataset, subject=subject)
     responses = [
-        make_response(make_question(task), run, f"【答案】{letter} <eoa>") for letter in letters
+        make_response(make_question(task, **fields), run, f"【答案】{letter} <eoa>")
+        for letter in letters
     ]
     score_responses(responses)
     return responses
@@ -61,8 +64,8 @@ def written(
     return make_response(make_question(task, marks=(full,), **fields), run, "因为 $v=gt$。")
 
 
-def mark(response: Response, first: str, second: str) -> FinalMark:
-    """Two teachers' marks with their mean as the final one, in a closed round of its own."""
+def mark(response: Response, *totals: str) -> FinalMark:
+    """A teacher's mark, or two, with the mean as the final one, in a closed round of its own."""
     full = response.revision.full_marks
     number = next(numbers)
     marking = MarkingRound.objects.create(
@@ -81,13 +84,13 @@ def mark(response: Response, first: str, second: str) -> FinalMark:
         full_marks=full,
         tolerance=1,
     )
-    for kind, total in (("first", first), ("second", second)):
+    for kind, total in zip(("first", "second"), totals, strict=False):
         teacher = User.objects.get_or_create(username=f"published-{kind}")[0]
         slot = Slot.objects.create(answer=answer, kind=kind, holder=teacher, marked=True)
         Mark.objects.create(
             slot=slot, version=1, key=uuid.uuid4(), teacher=teacher, total=total, full=full
         )
-    mean = (Decimal(first) + Decimal(second)) / 2
+    mean = sum(map(Decimal, totals)) / len(totals)
     return final_mark(answer, value=mean, full=full, rule="mean of two")
 
 
@@ -96,7 +99,8 @@ def judged(
 ) -> Judgement:
     """What the judge says of *response*; without a total, why not."""
     judge = Judge.objects.get_or_create(name=fields.pop("judge", JUDGE))[0]
-    before = Judgement.objects.filter(response=response, judge=judge, followed_by=None).first()
+    same = {"response": response, "judge": judge, "sample": fields.get("sample", 1)}
+    before = Judgement.objects.filter(followed_by=None, **same).first()
     made = Judgement.objects.create(
         response=response,
         judge=judge,

@@ -94,11 +94,21 @@ def trend_report(frame: pd.DataFrame, params: ReportParams, about: Mapping[str, 
 def leakage_report(frame: pd.DataFrame, newest: int | None, about: Mapping[str, object]) -> Report:
     """Return the report ``leakage``: the year *newest* (the last one if None) against all others.
 
-    *frame* is a ``question_frame`` of every year. Questions of later years take no part.
+    *frame* is a ``question_frame`` of every year.
+    """
+    known = up_to(frame, newest)
+    last = newest or max(known["year"], default=0)
+    return leakage(known, {int(last)}, params=dict(about) | {"newest": int(last) or None})
+
+
+def up_to(frame: pd.DataFrame, newest: int | None) -> pd.DataFrame:
+    """Return the questions in ``leakage``, with column ``is_newest``: whether of the last year.
+
+    Questions without a year and of later years than *newest* take no part.
     """
     last = newest or max(frame["year"].dropna(), default=0)
-    known = frame[frame["year"] <= last]
-    return leakage(known, {int(last)}, params=dict(about) | {"newest": int(last) or None})
+    known = frame[frame["year"].notna() & (frame["year"] <= last)]
+    return known.assign(is_newest=known["year"] == last)
 
 
 def task_rates(dataset: str) -> TaskRates:

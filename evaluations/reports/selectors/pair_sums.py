@@ -7,7 +7,7 @@ and only what is computed from them stays.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # A place of a chart or a spread as objects of Python.
 PLACE_BYTES = 200
+BY_SUBJECT = ("subject",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,11 @@ def agreement_rows(params: ReportParams) -> list[ReportRow]:
     return [row for pairs in parts for row in agreement_report(pairs).rows]
 
 
-def few_pairs(params: ReportParams) -> set[int]:
-    """Return the responses whose pairs of marks are few in a subject."""
-    return {one for part in parts_of(params) for one in _in_few(mark_pair_frame(part))}
+def few_pairs(params: ReportParams, by: Collection[str] = BY_SUBJECT) -> set[int]:
+    """Return the responses whose pairs of marks are few in a subject, or in another column *by*."""
+    return {one for part in parts_of(params) for one in _in_few(mark_pair_frame(part), by)}
 
 
-def _in_few(pairs: pd.DataFrame) -> set[int]:
-    cells = pairs.groupby(["model", "condition", "pair", "subject"])["response"]
+def _in_few(pairs: pd.DataFrame, by: Collection[str] = BY_SUBJECT) -> set[int]:
+    cells = pairs.groupby(["model", "condition", "pair", *by])["response"]
     return set(pairs.loc[cells.transform("nunique") < SMALL_CELL, "response"].tolist())

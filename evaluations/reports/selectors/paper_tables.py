@@ -92,6 +92,14 @@ def params_of_answers(params: ReportParams) -> ReportParams:
     return _read_models(known_paper(params.paper), params)[1]
 
 
+def markers_in(params: ReportParams) -> list[str]:
+    """Return whose marks the tables of *params* show; in GAOKAO-Bench always the teachers' too."""
+    if params.paper != Paper.GAOKAO_BENCH:
+        return [params.marker or TEACHERS]
+    chosen = [params.marker] if params.marker else markers_of(params.dataset)
+    return list(dict.fromkeys([TEACHERS, *chosen]))
+
+
 def loaded_papers() -> list[Paper]:
     """Return the papers whose questions are loaded."""
     slugs = set(Dataset.objects.filter(slug__in=list(Paper)).values_list("slug", flat=True))
@@ -170,8 +178,7 @@ def loaded_conditions(params: ReportParams) -> list[Loaded]:
 
 
 def _gaokao(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cells:
-    markers = [params.marker] if params.marker else []
-    judges = [one for one in markers or markers_of(params.dataset) if one != TEACHERS]
+    teachers, *judges = markers_in(params)
     published = params.policy == Policy.PUBLISHED
     return paper_gaokao.rebuilt(
         paper_gaokao.GaokaoMaterial(
@@ -180,7 +187,7 @@ def _gaokao(paper: PublishedPaper, params: ReportParams, who: StandIns) -> Cells
             questions=_with_lengths(questions_frame(params.dataset)),
             answers={
                 marker: reasoned_frame(replace(params, marker=marker))
-                for marker in (TEACHERS, *judges)
+                for marker in (teachers, *judges)
             },
             with_criterion={judge: _sees_criterion(judge) for judge in judges},
             pairs=mark_pairs(replace(params, marker="")),

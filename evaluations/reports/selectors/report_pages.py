@@ -172,7 +172,7 @@ def _from_facts(
         frame = frame_of(counted(groups), part)
         different = counted(groups).groupby(["model", "condition"])["question"].nunique()
         answered |= {ModelCondition(*asked): int(n) for asked, n in different.items()}
-        few |= few_marked(counted(groups), part, OF_OVERVIEW)
+        few |= few_marked(frame, counted(groups), OF_OVERVIEW)
         rows["rates"] += rates_of(frame).rows
         converted = converted_of([frame], marker=params.marker).rows
         rows["converted"] += with_answered(converted, frame, there)

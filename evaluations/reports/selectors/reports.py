@@ -114,8 +114,8 @@ def _build(name: str, params: ReportParams) -> Report:
         return retries_of(counted(rows), retried_responses(params.dataset), params=about)
     keys = cut_keys(params.by) if name == "cuts" else ()
     if name in OF_SETTINGS:
-        return _of_all_models(name, replace(params, marker=params.marker or TEACHERS))
-    markers = [params.marker] if params.marker else markers_of(params.dataset) or [TEACHERS]
+        return _of_all_models(name, params)
+    markers = [one.marker for one in answers_behind(name, params)]
     named = changed_models(params)
 
     def make() -> list[Report]:
@@ -128,6 +128,23 @@ def _build(name: str, params: ReportParams) -> Report:
         # Not kept with the others: a sample changes without a change of the facts.
         return replace(made, rows=[*made.rows, *estimated_rows(params)])
     return made
+
+
+def answers_behind(name: str, params: ReportParams) -> list[ReportParams]:
+    """Return which answers the report or summary *name* sums: for each marker, those of *params*.
+
+    Looks at marks are kept of the same answers (``small_cells``).
+    """
+    # In ``leakage`` the year is the newest one, and the others are its base.
+    asked = replace(params, year=None) if name == "leakage" else params
+    if name == paper_tables.NAME:
+        markers = paper_tables.markers_in(params)
+    elif name == "converted" and not params.marker:
+        markers = markers_of(params.dataset) or [TEACHERS]
+    else:
+        # The answers of two markers are never pooled.
+        markers = [params.marker or TEACHERS]
+    return [replace(asked, marker=marker) for marker in markers]
 
 
 def _converted(params: ReportParams, markers: Sequence[str], named: ReplyModels) -> Report:
@@ -149,10 +166,9 @@ def _converted(params: ReportParams, markers: Sequence[str], named: ReplyModels)
 
 def _of_groups(name: str, params: ReportParams, keys: Sequence[str], named: ReplyModels) -> Report:
     """Return a report of one marker that is computed from sums by question."""
-    # The answers of two markers are never pooled.
-    one = replace(params, marker=params.marker or TEACHERS)
     if name == "leakage":
-        return _of_all_models(name, one)
+        return _of_all_models(name, params)
+    (one,) = answers_behind(name, params)
     detail = DETAILS.get(name, Detail.QUESTIONS)
     about, rows = About(), []
     for part in parts_of(one):
@@ -186,8 +202,7 @@ def _rows(
 
 def _of_all_models(name: str, params: ReportParams) -> Report:
     """Return report *name*, which compares what all models have answered."""
-    # In ``leakage`` the year is the newest one, and the others are its base.
-    asked = replace(params, year=None) if name == "leakage" else params
+    (asked,) = answers_behind(name, params)
     groups = answer_groups(asked)
     about = asked_params(asked) | about_groups(groups)
     frame = frame_of(counted(groups), asked)

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from evaluations.facts.judged_marks import few_judged
 from evaluations.facts.looks import BATCH, SMALL_CELL
-from evaluations.facts.params import TEACHERS, ReportParams, markers_of
+from evaluations.facts.params import TEACHERS, ReportParams
 from evaluations.models import Response
-from evaluations.reports.selectors.cuts import cut_keys
+from evaluations.reports.selectors.cuts import cut_keys, up_to
 from evaluations.reports.selectors.export_tables import SUMMARIES
 from evaluations.reports.selectors.fact_groups import answer_groups
 from evaluations.reports.selectors.fact_query import Detail
 from evaluations.reports.selectors.frames import frame_of
 from evaluations.reports.selectors.group_counts import counted, parts_of
 from evaluations.reports.selectors.pair_sums import few_pairs
-from evaluations.reports.selectors.reports import retried_responses
+from evaluations.reports.selectors.paper_tables import NAME as PAPER_TABLES
+from evaluations.reports.selectors.reports import answers_behind, retried_responses
 from evaluations.statistics.cuts import key_text
 from questions.rules.vocabulary import Part
 
@@ -32,9 +33,10 @@ Keys = tuple[str, ...]
 OF_OVERVIEW: tuple[Keys, ...] = (("subject",), ("task",))
 CELLS: dict[str, tuple[Keys, ...]] = {
     **dict.fromkeys(("rates", "converted"), (("subject",),)),
-    **dict.fromkeys(("ledger", "paper-tables", *SUMMARIES), (("task",),)),
+    **dict.fromkeys(("ledger", *SUMMARIES), (("task",),)),
+    "paper-tables": (("task",), ("year", "subject")),
     "trend": (("year", "subject"),),
-    "leakage": (("year",),),
+    "leakage": (("is_newest",),),
 }
 OF_KEYS = ("cuts", "settings", "gains")
 # Sums of the same points differ by less.
@@ -55,15 +57,19 @@ def in_few(name: str, params: ReportParams) -> set[int]:
     cells = (cut_keys(params.by),) if name in OF_KEYS and params.by else CELLS.get(name, ())
     if not cells:
         return set()
-    markers = [params.marker] if params.marker else [TEACHERS]
-    if name in ("converted", "paper-tables") and not params.marker:
-        markers = markers_of(params.dataset) or markers
-    items: set[Item] = set()
-    # The models of a paper may be pairs.
-    for part in parts_of(replace(params, models=()) if name == "paper-tables" else params):
-        for one in (replace(part, marker=marker) for marker in markers):
-            items |= few_marked(counted(answer_groups(one)), one, cells)
-    return responses_to(items)
+    items, few = set[Item](), set[int]()
+    for one in answers_behind(name, params):
+        if name == PAPER_TABLES:
+            one = replace(one, models=())  # they may be pairs
+            few |= few_pairs(one, by=()) if one.is_judge else set()
+        # The newest year of ``leakage`` is that of all models.
+        for part in [one] if name == "leakage" else parts_of(one):
+            groups = counted(answer_groups(part))
+            frame = frame_of(groups, part)
+            if name == "leakage":
+                frame = up_to(frame, params.year)
+            items |= few_marked(frame, groups, cells)
+    return few | responses_to(items)
 
 
 def _few_retried(params: ReportParams) -> set[int]:
@@ -77,22 +83,22 @@ def _few_retried(params: ReportParams) -> set[int]:
     return set(rows.loc[each, "response"].tolist())
 
 
-def few_marked(groups: pd.DataFrame, params: ReportParams, cells: Collection[Keys]) -> set[Item]:
+def few_marked(frame: pd.DataFrame, groups: pd.DataFrame, cells: Collection[Keys]) -> set[Item]:
     """Return the subjective items with marks that the figure of one of *cells* tells.
 
-    *groups* are the ``answer_groups`` that count.
+    *frame* is the ``question_frame`` that the figures are computed from, of *groups*.
     """
-    groups = groups[(groups["part"] == Part.SUBJECTIVE) & (groups["scored"] > 0)]
-    if not len(groups):
+    frame = frame[(frame["part"] == Part.SUBJECTIVE) & (frame["n"] > 0)]
+    if frame.empty:
         return set()
-    frame = frame_of(groups, params)
     asked = ["model", "condition"]
     small = frame["n"] < 0
     for keys in cells:
         texts = {f"cut {key}": key_text(frame, key) for key in keys}
         small |= _tells_each(frame.assign(**texts), [*asked, *texts])
     found = frame.loc[small, [*asked, "question"]].merge(
-        groups[[*asked, "question", "run"]].drop_duplicates(), on=[*asked, "question"]
+        groups.loc[groups["scored"] > 0, [*asked, "question", "run"]].drop_duplicates(),
+        on=[*asked, "question"],
     )
     return set(zip(found["run"].tolist(), found["question"].tolist(), strict=True))
 

@@ -69,8 +69,9 @@ def report_rows(request: MemberRequest) -> HttpResponse:
     context["may_see_marks"] = request.user.may(Capability.LEAD_ROUNDS)
     context["cut"] = cut_names(cell.cut)
     count_items(request.user, "mark", (row.response for row in page.object_list))
-    scope = responses_in(params, cell)
-    if cell.part == Part.OBJECTIVE:  # what people marked while it was not
+    # Figures of repeats are about all questions of the runs.
+    scope = responses_in(params, Cell() if cell.complete else cell)
+    if cell.part == Part.OBJECTIVE and not cell.complete:  # what people marked while it was not
         scope = scope.filter(question__part=Part.OBJECTIVE)
     record_scope(scope, acting_user=request.user, page="report")
     return render(request, "evaluations/reports/rows.html", context)
