@@ -152,3 +152,23 @@ def test_who_reads_the_sum_of_a_file_knows_what_its_taker_knows(
     record(Tag.EXPORTED, dataset, actor=None, sha256="00", parameters={"dataset": slug})
     read(person, TRAIL)
     assert planned([second], [person, other_teacher], lead) == "looked"
+
+
+def test_who_reads_what_was_searched_and_found_knows_the_runs(
+    teacher: User, other_teacher: User, lead: User
+) -> None:
+    """The entry has words, filters and the number of rows: which of two models wrote the words."""
+    question = subjective_question()
+    wrote, other = (responses_to(question, 1, model)[0] for model in ("one", "two"))
+    elsewhere = responses_to(subjective_question(), 1, "three")[0]
+    person, people = also(teacher, [Role.ADMIN]), [teacher, other_teacher]
+    read(lead, f"/runs/search/export/?q=seconds&run={wrote.run_id}")
+    for page in ("", "export/"):
+        before = transaction.savepoint()
+        read(person, f"{TRAIL}{page}?object=responses")
+        assert planned([wrote, other], people, None) == "looked"
+        assert not planned([elsewhere], people, None)
+        transaction.savepoint_rollback(before)
+    read(lead, "/runs/search/export/?q=seconds&model=three")
+    read(person, TRAIL)
+    assert planned([elsewhere], people, None) == "looked"

@@ -6,6 +6,7 @@ An entry about a mark has its value, one about a file its SHA-256, which tells w
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -36,6 +37,15 @@ from gradeapp.audit.objects import held_back
 from gradeapp.audit.tags import Tag
 
 PAGE = "audit"
+# The object of an entry about a file of what a search found, and which of its filters name runs.
+SEARCHED = "responses"
+OF_RUNS = {
+    "dataset": "dataset__slug",
+    "model": "language_model__name",
+    "condition": "condition__name",
+    "run": "pk",
+}
+RUN_NUMBER = re.compile(r"[0-9]{1,18}")
 Entries = QuerySet[AuditEntry]
 # From names of objects to a table, its field with their key, and the path to what they tell of.
 Known = Mapping[str, tuple[type[Model], str, str]]
@@ -83,6 +93,7 @@ def keep_trail_looks(entries: Entries, reader: User) -> None:
     for runs in _named(others.filter(tag__in=OF_IMPORTS), IMPORTS):
         record_runs(runs, acting_user=reader, page=PAGE)
     _keep_files(others.filter(tag=Tag.EXPORTED, target__startswith="dataset:"), reader)
+    _keep_searches(others.filter(tag=Tag.EXPORTED, target=SEARCHED), reader)
 
 
 def _named(entries: Entries, known: Known) -> Iterator[Collection[int]]:
@@ -144,6 +155,24 @@ def _keep_files(entries: Entries, reader: User) -> None:
             of_runs = looks.filter(response__run__in=runs).values_list("response", flat=True)
             _see(in_batches(sorted(set(of_runs))), reader)
             runs = runs.filter(pk__in=looks.filter(run__isnull=False).values("run"))
+        record_runs(runs.values_list("pk", flat=True), acting_user=reader, page=PAGE)
+
+
+def _keep_searches(entries: Entries, reader: User) -> None:
+    """Keep that *reader* knows in which runs there are responses with the words of a search.
+
+    Those are the runs that its filters leave, of those that whoever took the file has looks at.
+    """
+    asked = set()
+    for actor, detail in entries.values_list("actor", "detail"):
+        given = detail.get("parameters") or {}
+        asked.add((actor, *(str(given.get(name, "")) for name in OF_RUNS)))
+    for actor, *values in asked:
+        looks = Look.objects.filter(person=actor, run__isnull=False)
+        runs = Run.objects.filter(pk__in=looks.values("run")).order_by()
+        for path, value in zip(OF_RUNS.values(), values, strict=True):
+            if value and (path != "pk" or RUN_NUMBER.fullmatch(value)):
+                runs = runs.filter(**{path: value})
         record_runs(runs.values_list("pk", flat=True), acting_user=reader, page=PAGE)
 
 
