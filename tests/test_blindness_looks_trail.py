@@ -8,9 +8,13 @@ from functools import partial
 import pytest
 from django.db import transaction
 
+from evaluations.marking.rounds.selectors.round_choice import ResponseChoice, SeedWish
+from evaluations.marking.rounds.services.round_planning import plan_round
+from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.rounds import add_teachers
 from evaluations.models import FinalMark, Look, Mark, MarkingRound, Response
-from evaluations.models.vocabulary import RoundStatus
+from evaluations.models.vocabulary import AnswerRole, RoundStatus
+from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
@@ -99,6 +103,24 @@ def test_who_reads_which_runs_a_round_has_knows_the_model_where_it_is_one(
         add_teachers(made, [person], acting_user=lead)
     assert not planned(both, [person, other_teacher], lead)
     assert planned(alone, [person, other_teacher], lead) == "looked"
+
+
+def test_who_reads_which_response_of_a_round_was_opened_does_not_join_it(
+    teacher: User, other_teacher: User, third_teacher: User, lead: User
+) -> None:
+    """Leads open those of seed answers; that one opened the list of them tells none."""
+    chosen = ResponseChoice(tuple(one.run_id for one in responses_to(subjective_question(), 3)))
+    settings = RoundSettings("Soon", 7, Scheme.TWO_AND_LEAD, seeds=SeedWish(premarked=1))
+    people, person = [teacher, other_teacher], also(third_teacher, [Role.ADMIN])
+    made = plan_round(settings, responses=chosen, teachers=people, acting_user=None)
+    seed = made.answers.get(role=AnswerRole.SEED)
+    looked = Look.objects.filter(person=person)
+    for page in ("", f"{seed.public_id}/"):
+        assert not looked.exists()
+        read(lead, f"/rounds/{made.public_id}/seeds/{page}")
+        read(person, f"{TRAIL}export/?action={Tag.ROUND_VIEWED}")
+    with pytest.raises(BadInput, match="has looked"):
+        add_teachers(made, [person], acting_user=lead)
 
 
 def test_reading_the_trail_again_adds_no_entry_to_it(

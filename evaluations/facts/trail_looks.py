@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from evaluations.facts.looks import PLAN, in_batches, record_rounds, record_runs, record_views
 from evaluations.facts.params import ReportParams
@@ -72,6 +72,9 @@ ROUNDS: Known = {
     "markinground": (MarkingRound, "pk", "pk"),
     "markingsheet": (MarkingSheet, "pk", "round"),
 }
+# An entry of a look names the page, which of one response is its alias (R-0012): leads open those
+# of seed answers, and of responses that wait for them.
+ALIAS = "R-"
 # Entries that name the files of an import of answers.
 OF_IMPORTS = (Tag.ANSWERS_UPLOADED, Tag.ANSWERS_IMPORTED)
 IMPORTS: Known = {"importbatch": (ImportedRun, "batch", "run")}
@@ -86,7 +89,8 @@ def keep_trail_looks(entries: Entries, reader: User) -> None:
     others = entries.exclude(actor=reader).order_by()
     for planned in _named(others.filter(tag=Tag.ROUND_PLANNED), ROUNDS):
         _see_rounds(planned, reader, PLAN)
-    for shown in _named(others.filter(tag__in=OF_ROUNDS), ROUNDS):
+    of_one = Q(tag=Tag.ROUND_VIEWED, detail__page__startswith=ALIAS)
+    for shown in _named(others.filter(Q(tag__in=OF_ROUNDS) | of_one), ROUNDS):
         _see_rounds(shown, reader, PAGE)
     _see(_named(others.filter(tag__in=OF_RESPONSES), RESPONSES), reader)
     _see(_pasted(others.filter(tag=Tag.ANSWER_PASTED)), reader)
