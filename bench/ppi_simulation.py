@@ -20,13 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from evaluations.statistics.confidence_sequence import FIRST_LOOK, Looks, false_alarms
-from evaluations.statistics.prediction_powered import (
-    Codes,
-    MarkedTable,
-    Simulated,
-    Vector,
-    simulate,
-)
+from evaluations.statistics.estimate_simulation import Simulated, simulate
+from evaluations.statistics.prediction_powered import Codes, MarkedTable, Vector
 from evaluations.statistics.sample_plan import Stratum, allocation, deviations
 
 MARKED = (30, 60, 120, 240)

@@ -10,7 +10,8 @@ import numpy as np
 from django.utils.translation import gettext_lazy as _
 
 from evaluations.judging.rules.estimate_table import TableFault, read_table
-from evaluations.statistics.prediction_powered import MarkedTable, estimate, simulate
+from evaluations.statistics.estimate_simulation import simulate
+from evaluations.statistics.prediction_powered import MarkedTable, estimate
 from gradeapp.common.refusals import BadInput
 
 MOST_DRAWS = 100_000

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluations.statistics.estimate_simulation import allocated, simulate
 from evaluations.statistics.prediction_powered import (
     MarkedTable,
-    allocated,
     estimate,
     joined,
     large_sample_mean,
     most_tuning,
-    simulate,
 )
 
 HUMAN = np.array([0, 2, 5, 7, 3, 10, 4, 6, 8, 1, 9, 5.0])
