@@ -37,7 +37,7 @@ Vector = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 CAP = 12.0
-# Strata with fewer sampled units than this are joined: they show no variance of their own.
+# Strata with fewer sampled units are joined for the variance: they show none of their own.
 SMALLEST_STRATUM = 2
 
 
@@ -115,24 +115,55 @@ class MarkedTable:
 def estimate(table: MarkedTable, *, level: float = 0.95) -> PredictionPowered:
     """Return the human-only and the prediction-powered estimate of *table*.
 
-    Strata have to be sampled in proportion to their units, clusters as wholes (a cluster of which
-    only some rows are marked counts with these rows). Intervals have the coverage *level* (0 to 1)
-    and the finite-population correction. Where the judge would widen the interval, lambda is 0 and
-    both estimates are equal. Raises ValueError without a marked row.
+    Units have to be drawn at random in each stratum, in any proportion, clusters as wholes (a
+    cluster of which only some rows are marked counts with these rows). A stratum that is
+    marked whole is known: its points are added as they are, and the rest is estimated. One without
+    a mark is taken as part of its nearest (``joined``), which is right where both were drawn in
+    proportion. Intervals have the coverage *level* (0 to 1) and the finite-population correction.
+    Where the judge would widen the interval, lambda is 0 and both estimates are equal. Raises
+    ValueError without a marked row.
     """
     marked = ~np.isnan(table.human)
     if not marked.any():
         raise ValueError("no row is marked")
     sampled = table.per_unit(marked.astype(float)) > 0
     judged, full = table.per_unit(table.judge), table.per_unit(table.full)
-    sample = _Sample(
-        human=table.per_unit(np.where(marked, table.human, 0.0))[sampled],
-        judge=table.per_unit(table.judge, marked)[sampled],
-        full=table.per_unit(table.full, marked)[sampled],
-        strata=joined(table.strata, sampled, judged, full),
-        sampled=sampled,
-        whole=float(marked[np.isin(table.units, np.flatnonzero(sampled))].mean()),
+    strata = joined(table.strata, sampled, judged, full, least=1)
+    missing = np.bincount(strata, weights=table.per_unit((~marked).astype(float)))
+    open_ = (missing > 0)[strata]
+    rows = open_[table.units]
+    total = float(table.full.sum())
+    known = float(table.human[~rows].sum()) / total
+    if not open_.any():
+        whole = Estimated(known, known, known)
+        return PredictionPowered(len(table.full), int(marked.sum()), whole, whole, 0.0)
+    units, codes = (
+        np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+        for numbers in (table.units[rows], strata[open_])
     )
+    rest = MarkedTable(table.full[rows], table.judge[rows], table.human[rows], units, codes)
+    share = float(rest.full.sum()) / total
+
+    def with_known(one: Estimated) -> Estimated:
+        # Rounding must not push a rate above 1.
+        low, high = (
+            None if at is None else min(known + share * at, 1.0) for at in (one.low, one.high)
+        )
+        return Estimated(min(known + share * one.value, 1.0), low, high)
+
+    human_only, ppi, tuning = _estimated(rest, level)
+    return PredictionPowered(
+        len(table.full), int(marked.sum()), with_known(human_only), with_known(ppi), tuning
+    )
+
+
+def _estimated(table: MarkedTable, level: float) -> tuple[Estimated, Estimated, float]:
+    """Return both estimates of *table* and lambda; each stratum has a marked and an unmarked row.
+
+    For the value each stratum has its own weight. For the variance those with a single sampled unit
+    are joined.
+    """
+    sample = _Sample(table)
     human = sample.rate(sample.human)
     residuals = sample.human - human * sample.full
     human_half = sample.half_width(residuals, level, estimated=0)
@@ -140,14 +171,11 @@ def estimate(table: MarkedTable, *, level: float = 0.95) -> PredictionPowered:
     judge_rate = sample.rate(sample.judge)
     judge_residuals = sample.judge - judge_rate * sample.full
     tuning = min(sample.tuning(residuals, judge_residuals), most_tuning(sample.n))
-    ppi = human_only
     half = sample.half_width(residuals - tuning * judge_residuals, level, estimated=1)
     if tuning and half is not None and human_half is not None and half <= human_half:
         offset = float(table.judge.sum() / table.full.sum()) - judge_rate
-        ppi = bounded(human + tuning * offset, half, sample, level)
-    else:
-        tuning = 0.0
-    return PredictionPowered(len(table.full), int(marked.sum()), human_only, ppi, tuning)
+        return human_only, bounded(human + tuning * offset, half, sample, level), tuning
+    return human_only, human_only, 0.0
 
 
 def most_tuning(n: int) -> float:
@@ -155,11 +183,18 @@ def most_tuning(n: int) -> float:
     return 1 / (1 + math.sqrt(CAP / n))
 
 
-def joined(strata: Codes, sampled: npt.NDArray[np.bool_], judged: Vector, full: Vector) -> Codes:
-    """Return *strata* (by unit) with those joined of which fewer than two units were sampled.
+def joined(
+    strata: Codes,
+    sampled: npt.NDArray[np.bool_],
+    judged: Vector,
+    full: Vector,
+    *,
+    least: int = SMALLEST_STRATUM,
+) -> Codes:
+    """Return *strata* (by unit) with those joined of which fewer than *least* units were sampled.
 
     The one with the fewest sampled units joins the one whose rate of the judge, *judged* over
-    *full* (both by unit), is nearest, until each has two: what two strata differ by counts as
+    *full* (both by unit), is nearest, until each has as many: what two strata differ by counts as
     variance, so that strata that are alike cost little. Source: Cochran (1977), 5A.12.
     """
     count = int(strata.max()) + 1
@@ -173,7 +208,7 @@ def joined(strata: Codes, sampled: npt.NDArray[np.bool_], judged: Vector, full: 
     into = list(range(count))
     queue = [(n, i) for i, n in enumerate(taken)]
     heapq.heapify(queue)
-    while queue[0][0] < SMALLEST_STRATUM:
+    while queue[0][0] < least:
         n, i = heapq.heappop(queue)
         if into[i] != i or n != taken[i]:
             continue
@@ -203,48 +238,50 @@ def _ends(into: list[int]) -> Codes:
 
 
 class _Sample:
-    """The sampled units with the sums of their marked rows, and the strata of all units."""
+    """The sampled units of a table with the sums of their marked rows, and what they stand for."""
 
-    def __init__(
-        self,
-        *,
-        human: Vector,
-        judge: Vector,
-        full: Vector,
-        strata: Codes,
-        sampled: npt.NDArray[np.bool_],
-        whole: float,
-    ) -> None:
-        self.human, self.judge, self.full = human, judge, full
-        self.n = len(human)
-        self.strata = strata[sampled]
-        self.units = np.bincount(strata).astype(float)
-        self.taken = np.bincount(self.strata, minlength=len(self.units)).astype(float)
-        # The share of each stratum that is known: less where only parts of clusters are marked.
-        self.known = whole * self.taken / self.units
+    def __init__(self, table: MarkedTable) -> None:
+        marked = ~np.isnan(table.human)
+        rows, read = np.bincount(table.units), table.per_unit(marked.astype(float))
+        sampled = read > 0
+        self.human = table.per_unit(np.where(marked, table.human, 0.0))[sampled]
+        self.judge = table.per_unit(table.judge, marked)[sampled]
+        self.full = table.per_unit(table.full, marked)[sampled]
+        self.n = len(self.human)
+        strata = table.strata[sampled]
+        units, taken = np.bincount(table.strata).astype(float), np.bincount(strata)
+        judged, full = table.per_unit(table.judge), table.per_unit(table.full)
         # What one sampled unit stands for.
-        self.weights = (self.units / np.maximum(self.taken, 1))[self.strata]
+        self.weights = (units / taken)[strata]
+        self.groups = joined(table.strata, sampled, judged, full)[sampled]
+        self.sizes = np.bincount(self.groups)
+        # Units that are marked, less where only parts of clusters are.
+        known = taken * np.bincount(strata, read[sampled]) / np.bincount(strata, rows[sampled])
+        alone = taken[strata] == self.sizes[self.groups]
+        # The finite-population correction. The squared distance of single units from others has
+        # the variance of a draw, which is that of a sample of one: it needs none (5A.12).
+        drawn = np.minimum((units - known) / np.maximum(units - 1, 1), 1)
+        self.unknown = np.where(alone, (1 - known / units)[strata], drawn[strata])
 
     def rate(self, points: Vector) -> float:
         """Return the combined ratio of *points* to full marks."""
         return float((self.weights * points).sum() / (self.weights * self.full).sum())
 
-    def centred(self, values: Vector) -> Vector:
-        """Return *values* without the mean of their stratum."""
-        means = np.bincount(self.strata, weights=values, minlength=len(self.units))
-        centred: Vector = values - (means / np.maximum(self.taken, 1))[self.strata]
-        return centred
+    def parts(self, values: Vector) -> Vector:
+        """Return the part of each unit in the error of the total of *values*.
 
-    def _scale(self) -> Vector:
-        """Return the factor by which each unit's centred residual enters the standard error."""
-        divisor = np.maximum(self.taken * (self.taken - 1), 1)
-        scale: Vector = (self.units * np.sqrt((1 - self.known) / divisor))[self.strata]
-        return scale
+        Their squares add up to its variance: n / (n - 1) times the squared distance of what the
+        units of a group stand for, from its mean.
+        """
+        total = self.weights * np.sqrt(self.unknown) * values
+        means = np.bincount(self.groups, weights=total) / self.sizes
+        spread = np.sqrt(self.sizes / np.maximum(self.sizes - 1, 1))
+        parts: Vector = (total - means[self.groups]) * spread[self.groups]
+        return parts
 
     def tuning(self, human: Vector, judge: Vector) -> float:
         """Return the lambda (0 to 1) of least variance, one for all strata."""
-        scale = self._scale()
-        x, y = scale * self.centred(judge), scale * self.centred(human)
+        x, y = self.parts(judge), self.parts(human)
         spread = float(x @ x)
         # Rounding leaves a spread where the judge gives the same rate to every row.
         if spread <= 1e-20 * float((self.weights * self.full).sum()) ** 2:
@@ -256,15 +293,12 @@ class _Sample:
 
         *estimated* is the number of coefficients that were fitted to the residuals.
         """
-        strata = int((self.taken > 0).sum())
-        degrees = self.n - strata - estimated
-        if (self.known == 1).all():
-            return 0.0
+        degrees = self.n - len(self.sizes) - estimated
         if degrees < 1:
             return None
         # A unit with much of the full marks pulls the ratio to itself: its residual is too small.
         share = self.weights * self.full / (self.weights * self.full).sum()
-        parts = self._scale() * self.centred(residuals) * (1 - 1 / self.n) / (1 - share)
+        parts = self.parts(residuals) * (1 - 1 / self.n) / (1 - share)
         squares = parts * parts
         variance = float(squares.sum())
         total = float((self.weights * self.full).sum())

@@ -2,8 +2,9 @@
 
 Each response of a subject carries its share of the subject's subjective points, so that the points
 of the stream are one ratio, which ``prediction_powered`` estimates: stratified by subject and task,
-in whole questions, with one lambda for all strata. The objective points are known. The interval is
-for teachers marking all of these responses: it says nothing of other questions.
+in whole questions, with one lambda for all strata. The objective points are known, and the marks of
+a task that is marked whole. The interval is for teachers marking all of these responses: it says
+nothing of other questions.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def estimated_total(
     *planned* is the number of questions that teachers were to mark at first, which was fixed before
     anybody looked: bounds that hold at every look depend on it. *refused* is the reason why
     the judge may not be used. Reasons: ``missing:SUBJECT/PART``, ``no_data`` where nothing is
-    marked, ``strata_not_marked`` while a stratum has fewer than 2 marked questions.
+    marked, ``strata_not_marked`` while a stratum of more questions has fewer than 2 marked ones.
     """
     own = of_stream(rows, stream)
     subjects = {row.subject for row in own}

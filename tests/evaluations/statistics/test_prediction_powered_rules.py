@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from statistics import NormalDist
 
@@ -83,6 +84,8 @@ def test_strata_and_clusters() -> None:
     # Each joins the stratum with the nearest rate of the judge: 0.3 joins 0.2, and 0.8 joins 0.9.
     judged, ones = np.array([0.9, 0.2, 0.3, 0.8])[strata], np.ones(7)
     assert joined(strata, sampled, judged, ones).tolist() == [1, 1, 0, 0, 0, 1, 1]
+    # One of which nothing is sampled always joins another, one of a single unit only if asked.
+    assert joined(strata, sampled, judged, ones, least=1).tolist() == [2, 2, 0, 0, 0, 1, 1]
     one = np.array([True, False])
     assert joined(np.array([0, 1]), one, judged[:2], ones[:2]).tolist() == [0, 0]
     # A cluster across strata leaves strata out; a table of clusters of one is a plain table.
@@ -95,6 +98,67 @@ def test_strata_and_clusters() -> None:
     pairs = np.arange(36) // 2
     crossed = MarkedTable.of(full, judge, human, stratum=halves, cluster=pairs)
     assert estimate(crossed) == estimate(MarkedTable.of(full, judge, human, cluster=pairs))
+
+
+def test_each_stratum_has_its_own_weight_whatever_share_of_it_is_drawn() -> None:
+    """All 36 samples of a small world: their estimates are the truth in the mean.
+
+    An essay of 60 points is drawn whole, 2 of 4 questions of a task, 1 of 3 and 1 of 2 of others.
+    Full marks of these are equal, so that the ratio is linear and has no bias of its own.
+    """
+    full = np.array([60.0] + [10.0] * 9)
+    human = np.array([54.0, 1, 4, 6, 7, 2, 5, 8, 9, 10])
+    task = np.array([0, 1, 1, 1, 1, 2, 2, 2, 3, 3])
+    values = []
+    for pair, b, c in itertools.product(itertools.combinations([1, 2, 3, 4], 2), [5, 6, 7], [8, 9]):
+        marked = np.isin(np.arange(10), [0, *pair, b, c])
+        table = MarkedTable.of(full, full / 2, np.where(marked, human, np.nan), stratum=task)
+        one = estimate(table).human_only
+        expected = 54 + 2 * human[list(pair)].sum() + 3 * human[b] + 2 * human[c]
+        assert one.value * 150 == pytest.approx(expected)
+        assert one.low is not None
+        assert one.low >= 54 / 150
+        values.append(one.value * 150)
+    assert len(values) == 36
+    assert np.mean(values) == pytest.approx(human.sum())
+
+
+def test_what_is_known_whole_is_added_and_only_the_rest_has_an_interval() -> None:
+    """An essay with full marks, and 4 of 30 questions of 5 points: 5, 5, 0, 0.
+
+    60 + 30 * 2.5 = 135 of 210 points. The rest is known within 0 and 1 only: its standard error is
+    sqrt((1 - 4 / 30) * 25 / 3 / 4) / 5 = 0.27, and t(3) is 3.18. Without a mark of the essay, what
+    is marked stands for it. A judge gives the same as people, to 8 questions, and 5 to the others,
+    130 of 150: only the rest is moved by lambda (130 / 150 - 1 / 2), and lambda goes by 8 marks.
+    """
+    full = np.array([60.0] + [5.0] * 30)
+    human = np.concatenate([[60.0, 5, 5, 0, 0], np.full(26, np.nan)])
+    task = np.minimum(np.arange(31), 1)
+    one = estimate(MarkedTable.of(full, full / 2, human, stratum=task)).human_only
+    assert one.value == pytest.approx(135 / 210)
+    assert (one.low, one.high) == (pytest.approx(60 / 210), pytest.approx(1))
+    human[0] = np.nan
+    assert estimate(MarkedTable.of(full, full / 2, human, stratum=task)).human_only.value == 0.5
+    human[0] = 60
+    human[1:9] = np.tile([5, 0], 4)
+    judge = np.concatenate([[0], human[1:9], np.full(22, 5.0)])
+    made = estimate(MarkedTable.of(full, judge, human, stratum=task))
+    tuning = 1 / (1 + math.sqrt(12 / 8))
+    assert made.tuning == pytest.approx(tuning)
+    assert made.ppi.value == pytest.approx((60 + 150 * (0.5 + tuning * 11 / 30)) / 210)
+
+
+def test_strata_with_one_sampled_unit_are_collapsed_for_the_variance() -> None:
+    """One of two questions in four strata: Cochran's 5A.12 with pairs of alike rates of the judge.
+
+    Totals of the strata less their share of all points: 2 * (4 - 5.5), and so on: -3, -1, 1, 3. The
+    variance is (-3 + 1)^2 + (1 - 3)^2 = 8, without a finite-population correction, of 80 points.
+    """
+    human = np.array([4, np.nan, 5, np.nan, 6, np.nan, 7, np.nan])
+    judge, strata = np.repeat([1, 2, 8, 9.0], 2), np.repeat(np.arange(4), 2)
+    one = estimate(MarkedTable.of(np.full(8, 10.0), judge, human, stratum=strata)).human_only
+    assert one.value == pytest.approx(0.55)
+    assert one.high == pytest.approx(0.55 + stats.t.ppf(0.975, 2) * math.sqrt(8) / 80)
 
 
 def drawn(judge: str, seed: int = 3) -> MarkedTable:

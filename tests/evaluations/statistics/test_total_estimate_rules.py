@@ -9,8 +9,13 @@ import pytest
 
 from evaluations.statistics.gaokao_750 import STREAMS, WEIGHTS, Precision, converted
 from evaluations.statistics.sample_plan import needed
-from evaluations.statistics.total_estimate import SampledRow, estimated_total, strata_of
-from questions.rules.vocabulary import Part, Stream
+from evaluations.statistics.total_estimate import (
+    SampledRow,
+    estimated_subjects,
+    estimated_total,
+    strata_of,
+)
+from questions.rules.vocabulary import Part, Stream, Subject
 
 SCIENCES = STREAMS[Stream.SCIENCES]
 OBJECTIVE = dict.fromkeys(SCIENCES, 0.6)
@@ -84,6 +89,25 @@ def test_samples_by_plan_hold_the_total_and_the_judge_narrows_them() -> None:
     assert (held / 200 > 0.91).all()
     assert width[0] == pytest.approx(plan.half_width, rel=0.15)
     assert width[1] < 0.8 * width[0]
+
+
+def test_an_essay_of_a_task_of_its_own_counts_once() -> None:
+    """Chinese: an essay of 60 with full marks, and 4 of 30 questions of 5 with 5, 5, 0, 0.
+
+    105 * (60 + 30 * 10 / 4) / 210 = 67.5 points. The other subjects have half of 314 subjective
+    points, and all have 0.6 of 331 objective ones: 67.5 + 157 + 198.6.
+    """
+    rows = [SampledRow(Subject.CHINESE, "essay", 0, 60.0, None, 60.0)]
+    for i in range(30):
+        mark = 5.0 * (i % 2) if i < 4 else None
+        rows.append(SampledRow(Subject.CHINESE, "reading", len(rows), 5.0, None, mark))
+    for subject in SCIENCES:
+        if subject != Subject.CHINESE:
+            rows += [SampledRow(subject, "all", len(rows) + i, 10.0, None, 5.0) for i in range(2)]
+    (found, *_others) = estimated_subjects(rows, OBJECTIVE, Stream.SCIENCES)
+    assert (found.subject, found.human_only.value) == (Subject.CHINESE, pytest.approx(67.5))
+    total = estimated_total(rows, OBJECTIVE, Stream.SCIENCES, planned=10).human_only
+    assert total.value == pytest.approx(423.1)
 
 
 def test_what_is_missing_has_its_reason() -> None:
