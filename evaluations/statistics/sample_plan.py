@@ -138,10 +138,17 @@ def allocation(strata: Sequence[Stratum], size: int) -> tuple[int, ...]:
 def planned(
     strata: Sequence[Stratum], size: int, *, correlation: float = 0.0, level: float = 0.95
 ) -> SamplePlan:
-    """Return the plan of *size* questions, with a judge of this *correlation* (0: none)."""
+    """Return the plan of *size* questions, with a judge of this *correlation* (0: none).
+
+    Strata that are marked whole are known: they add nothing to the width, nor to the degrees of
+    freedom.
+    """
     drawn = allocation(strata, size)
-    n = sum(drawn)
-    degrees = max(n - len(strata) - 1, 1)
+    sampled = [n for one, n in zip(strata, drawn, strict=True) if n < one.units]
+    if not sampled:
+        return SamplePlan(drawn, 0.0)
+    n = sum(sampled)
+    degrees = max(n - len(sampled) - 1, 1)
     error = standard_error(strata, drawn) * judge_gain(correlation, n)
     return SamplePlan(drawn, quantile(level, degrees) * error)
 

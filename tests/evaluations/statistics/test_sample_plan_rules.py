@@ -60,6 +60,11 @@ def test_the_smallest_plan_that_is_enough() -> None:
     assert all(judge <= human for _, human, judge in curve)
     with pytest.raises(ValueError, match="no questions"):
         needed([], 6)
+    # What is marked whole is known: two degrees of freedom of 4 questions, t(2) = 4.302653.
+    some = planned([Stratum("A", "a", 2, 1.0), Stratum("A", "b", 10, 3.0)], 6)
+    assert some.drawn == (2, 4)
+    assert some.half_width == pytest.approx(4.302653 * 10 * 3 * math.sqrt((1 - 0.4) / 4))
+    assert planned(STRATA, 60, correlation=0.9).half_width == 0
 
 
 def test_a_plan_holds_what_it_promises() -> None:
