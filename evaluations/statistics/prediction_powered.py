@@ -115,8 +115,8 @@ class MarkedTable:
 def estimate(table: MarkedTable, *, level: float = 0.95) -> PredictionPowered:
     """Return the human-only and the prediction-powered estimate of *table*.
 
-    Units have to be drawn at random in each stratum, in any proportion, clusters as wholes (a
-    cluster of which only some rows are marked counts with these rows). A stratum that is
+    Units have to be drawn at random in each stratum, in any proportion, clusters as wholes (where
+    only some rows of them are marked, these stand for all of their stratum). A stratum that is
     marked whole is known: its points are added as they are, and the rest is estimated. One without
     a mark is taken as part of its nearest (``joined``), which is right where both were drawn in
     proportion. Intervals have the coverage *level* (0 to 1) and the finite-population correction.
@@ -251,8 +251,9 @@ class _Sample:
         strata = table.strata[sampled]
         units, taken = np.bincount(table.strata).astype(float), np.bincount(strata)
         judged, full = table.per_unit(table.judge), table.per_unit(table.full)
-        # What one sampled unit stands for.
-        self.weights = (units / taken)[strata]
+        # What one sampled unit stands for, also for rows of sampled clusters that are not marked.
+        of_marked = np.bincount(strata, full[sampled]) / np.bincount(strata, self.full)
+        self.weights = (units / taken * of_marked)[strata]
         self.groups = joined(table.strata, sampled, judged, full)[sampled]
         self.sizes = np.bincount(self.groups)
         # Units that are marked, less where only parts of clusters are.

@@ -148,6 +148,18 @@ def test_what_is_known_whole_is_added_and_only_the_rest_has_an_interval() -> Non
     assert made.ppi.value == pytest.approx((60 + 150 * (0.5 + tuning * 11 / 30)) / 210)
 
 
+def test_a_cluster_that_is_marked_in_part_keeps_the_weight_of_its_stratum() -> None:
+    """An essay of 60 points with two answers, one of them marked; 2 of 4 questions of 5 with both.
+
+    Essays: 120 points times 1. The others: 40 times 10 of 20. That is 140 of 160.
+    """
+    full, question = np.repeat([60.0, 5, 5, 5, 5], 2), np.repeat(np.arange(5), 2)
+    human = np.array([60, np.nan, 5, 5, 0, 0, *[np.nan] * 4])
+    task = np.minimum(question, 1)
+    table = MarkedTable.of(full, full / 2, human, stratum=task, cluster=question)
+    assert estimate(table).human_only.value == pytest.approx(140 / 160)
+
+
 def test_strata_with_one_sampled_unit_are_collapsed_for_the_variance() -> None:
     """One of two questions in four strata: Cochran's 5A.12 with pairs of alike rates of the judge.
 
