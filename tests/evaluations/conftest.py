@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 from django.test import override_settings
 
 from evaluations.llm.breaker import BreakerLimits
@@ -34,6 +35,13 @@ def server() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def endpoint(server: ScriptedServer, db: None) -> Endpoint:
     return scripted_endpoint(server, price_input=Decimal(4), price_output=Decimal(12))
+
+
+@pytest.fixture
+def postgresql(db: None) -> None:
+    """SQLite has one writer at a time, and does not wait inside a transaction."""
+    if connection.vendor != "postgresql":
+        pytest.skip("needs PostgreSQL")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from evaluations.facts.answer_facts import record_judgements
 from evaluations.imports.rules.answer_records import Grading
 from evaluations.imports.services.published_answers import StoredAnswers, StoredRow
 from evaluations.judging.rules.judge_reply import JudgeReading, read_judge_reply
+from evaluations.judging.services.judges import hold_judges
 from evaluations.models import Judge, Judgement
 from evaluations.statistics.outcomes import JudgeStatus
 from questions.importers.records import Problem
@@ -28,7 +29,7 @@ def store_gradings(file: str, stored: StoredAnswers) -> int:
     for row in stored.rows:
         if row.record.grading:
             by_judge[row.record.grading.judge].append((row, row.record.grading))
-    added = 0
+    added: list[Judgement] = []
     for name, rows in by_judge.items():
         judge = Judge.objects.get_or_create(name=name)[0]
         known: dict[int, set[str]] = defaultdict(set)
@@ -58,9 +59,10 @@ def store_gradings(file: str, stored: StoredAnswers) -> int:
             elif grading.reply not in known[row.response.pk]:
                 text = f"Row {row.record.row}: the bank has another reply of {name}; it stays."
                 stored.problems.append(Problem(file, row.record.row, "different_reply", text))
-        added += len(Judgement.objects.bulk_create(new))
-        record_judgements(one.response_id for one in new)
-    return added
+        added += Judgement.objects.bulk_create(new)
+    hold_judges(one.judge_id for one in added)
+    record_judgements(one.response_id for one in added)
+    return len(added)
 
 
 def _problems(

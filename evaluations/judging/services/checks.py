@@ -19,6 +19,7 @@ from evaluations.judging.rules.verdicts import (
     Verdict,
     verdict_of,
 )
+from evaluations.judging.services.judges import hold_judges
 from evaluations.models import (
     Attempt,
     Canary,
@@ -51,7 +52,7 @@ def check_judge(
     own canaries are judged. A *final* check is also stored where only its figures changed.
     """
     assert run.judge is not None  # a judge run has one
-    judge = Judge.objects.select_for_update().get(pk=run.judge.pk)
+    (judge,) = hold_judges([run.judge.pk])
     model = newest_model(judge)
     replies, unread = _readable(judge, model)
     made = verdict_of(

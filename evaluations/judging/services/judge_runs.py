@@ -30,7 +30,7 @@ from evaluations.judging.rules.judge_reply import (
 from evaluations.judging.rules.judged_texts import withheld
 from evaluations.judging.services.canaries import add_duplicates, plan_canaries
 from evaluations.judging.services.checks import needs_canaries
-from evaluations.judging.services.judges import ensure_judge
+from evaluations.judging.services.judges import ensure_judge, hold_judges
 from evaluations.judging.services.replies import canary_of
 from evaluations.marking.rounds.selectors.marking_notes import notes_for_judge
 from evaluations.models import (
@@ -241,9 +241,6 @@ def add_judge_jobs(
             sent.append(response)
         else:
             kept.append(_not_sent(judge_run, response, why))
-    with transaction.atomic():
-        Judgement.objects.bulk_create(kept, ignore_conflicts=True, batch_size=500)
-        record_judgements(judgement.response_id for judgement in kept)
     jobs = [
         Job(
             run=judge_run,
@@ -262,6 +259,11 @@ def add_judge_jobs(
     if jobs:
         over = Run.objects.filter(pk=judge_run.pk, status=RunStatus.FINISHED)
         over.update(status=RunStatus.QUEUED, finished_at=None)
+    if kept:  # after the run, which is locked before its judge
+        with transaction.atomic():
+            hold_judges([judgement.judge_id for judgement in kept])
+            Judgement.objects.bulk_create(kept, ignore_conflicts=True, batch_size=500)
+            record_judgements(judgement.response_id for judgement in kept)
     return len(jobs)
 
 
@@ -308,8 +310,8 @@ def ask_canaries_again(judge_run: Run) -> bool:
 
 
 def judge_runs_of(run: Run) -> list[Run]:
-    """Return the runs in which judges mark the responses of *run*."""
-    return list(run.judge_runs.filter(purpose=RunPurpose.JUDGE))
+    """Return the runs in which judges mark the responses of *run*, in the order of the judges."""
+    return list(run.judge_runs.filter(purpose=RunPurpose.JUDGE).order_by("judge_id", "pk"))
 
 
 def rubric_of(question: Question, at: datetime) -> Rubric | None:

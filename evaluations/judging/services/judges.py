@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,17 @@ from gradeapp.common.submission_keys import made_once
 
 DEFAULT = JudgeChoice()
 LONGEST_NAME = 100
+
+
+def hold_judges(keys: Iterable[int]) -> list[Judge]:
+    """Lock the judges *keys* until the transaction ends, in the order of their keys; return them.
+
+    The fact of a judgement says whether its judge is suspended. So whoever adds judgements, and
+    whoever suspends or releases a judge, holds the judge before writing facts: otherwise neither
+    would see what the other has not committed. Runs and jobs are locked before judges.
+    """
+    rows = Judge.objects.select_for_update(no_key=True).filter(pk__in=set(keys))
+    return list(rows.order_by("pk"))
 
 
 def ensure_judge(endpoint: Endpoint) -> Judge:

@@ -17,6 +17,7 @@ from evaluations.judging.rules.judge_reply import (
     read_judge_reply,
 )
 from evaluations.judging.services.checks import stop_if_unreadable
+from evaluations.judging.services.judges import hold_judges
 from evaluations.llm.client import ChatReply
 from evaluations.models import Attempt, Canary, CanaryReply, Job, Judgement
 from evaluations.models.vocabulary import JobStatus
@@ -59,9 +60,10 @@ def keep_judgements(replies: Iterable[tuple[Attempt, ChatReply]]) -> list[Job]:
             free = {"attempts_made": 0, "lease_owner": "", "lease_until": None}
             Job.objects.filter(pk=job.pk).update(status=JobStatus.PENDING, **free)
             job.status = JobStatus.PENDING
-    record_judgements(judged)
-    for run in runs.values():
+    for run in runs.values():  # before a judge is held, as it may pause the run
         stop_if_unreadable(run)
+    hold_judges(run.judge_id for run in runs.values() if run.judge_id is not None)
+    record_judgements(judged)
     return done
 
 

@@ -36,13 +36,6 @@ def exam(db: None) -> Dataset:
     return task.dataset
 
 
-@pytest.fixture
-def postgresql(db: None) -> None:
-    """SQLite has one writer at a time, and does not wait inside a transaction."""
-    if connection.vendor != "postgresql":
-        pytest.skip("needs PostgreSQL")
-
-
 def impatient() -> None:
     """Let the connection wait for a lock for a fifth of a second only, as the site does for 10."""
     with connection.cursor() as cursor:
