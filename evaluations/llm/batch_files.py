@@ -17,13 +17,15 @@ from evaluations.llm.classify import NO_SECRET, failure_of
 from evaluations.llm.client import KEPT_BODY, ChatFailure, ChatReply, FailureKind
 from evaluations.llm.replies import read_reply
 from gradeapp.common.masking import SecretMask, mask_keys
-from gradeapp.common.strict_json import check_depth
+from gradeapp.common.strict_json import check_depth, holds_more
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200_000_000
 ADDRESS: Final = "/v1/chat/completions"
 # One reply; a longer line is refused as a reply of that size is.
 MOST_LINE = 20_000_000
+# Each takes up to 100 bytes in memory. A reply with the probabilities of its tokens has some 100,000.
+MOST_VALUES = 500_000
 # The endpoint did not begin these: they were not billed.
 NOT_BEGUN = frozenset({"batch_expired", "batch_cancelled"})
 
@@ -79,6 +81,8 @@ def _read(line: bytes, now: datetime, mask: SecretMask, most: int) -> BatchLine:
     """Raise ValueError, KeyError or TypeError if *line* is not a reply."""
     text = line.decode("utf-8")
     check_depth(text, "line")
+    if holds_more(text, MOST_VALUES):
+        raise ValueError("the line holds too many values")
     said = json.loads(text)
     custom_id = said["custom_id"]
     if not isinstance(custom_id, str):

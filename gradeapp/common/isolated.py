@@ -54,7 +54,8 @@ class Why(StrEnum):
     """Why a child gave no answer."""
 
     MEMORY = "memory"
-    TIME = "time"
+    TIME = "time"  # of the processor
+    CLOCK = "clock"  # as on a busy machine
     CRASH = "crash"
     BUSY = "busy"  # others are at work
 
@@ -104,7 +105,7 @@ def isolated(
             text = answer.read(bounds.answer_bytes + 1)
     except subprocess.TimeoutExpired:
         logger.warning("%s: stopped after %s seconds", function, bounds.clock_seconds)
-        raise Exceeded(Why.TIME) from None
+        raise Exceeded(Why.CLOCK) from None
     finally:
         _children.release()
     if len(text) > bounds.answer_bytes:

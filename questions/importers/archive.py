@@ -143,7 +143,7 @@ def unpack_isolated(archive: BinaryIO, folder: Path) -> int:
     try:
         answer = isolated(f"{__name__}:unpack_in_child", archive, str(folder), bounds=BOUNDS)
     except Exceeded as error:
-        code = "busy" if error.why is Why.BUSY else "too_much_work"
+        code = "busy" if error.why in (Why.BUSY, Why.CLOCK) else "too_much_work"
         raise ArchiveRefusal(code) from None
     if "refused" in answer:
         raise ArchiveRefusal(*answer["refused"])

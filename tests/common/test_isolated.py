@@ -61,7 +61,7 @@ def test_the_answer_of_a_child_is_json() -> None:
     [
         ("memory", Bounds(), Why.MEMORY),
         ("endless", Bounds(cpu_seconds=1), Why.TIME),
-        ("sleeping", Bounds(clock_seconds=2), Why.TIME),
+        ("sleeping", Bounds(clock_seconds=2), Why.CLOCK),
         ("broken", Bounds(), Why.CRASH),
         ("missing", Bounds(), Why.CRASH),
     ],
@@ -86,7 +86,7 @@ def test_who_finds_both_places_taken_is_refused(monkeypatch: pytest.MonkeyPatch)
 
     with ThreadPoolExecutor() as pool:
         done = sorted(pool.map(read, range(3)))
-    assert done == ["busy", "time", "time"]
+    assert done == ["busy", "clock", "clock"]
     assert isolated_bytes(f"{HERE}:length", b"four", 3) == 12
 
 

@@ -27,6 +27,7 @@ from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.body_limit import takes_uploads
 from gradeapp.common.long_files import file_answer
+from gradeapp.common.one_file import one_file_of
 from gradeapp.common.refusals import BadInput, NotFound, Refusal
 
 
@@ -67,7 +68,8 @@ def batch_read(request: MemberRequest, pk: int) -> HttpResponse:
             raise BadInput(_("Choose at least one file."))
         # An uploaded file that is iterated joins its pieces anew until there is a line break.
         lines = bounded_lines(cast("BinaryIO", cast(UploadedFile, upload).file))
-        report = services.read_replies(get_run(pk), lines, acting_user=request.user)
+        with one_file_of(request.user.pk):
+            report = services.read_replies(get_run(pk), lines, acting_user=request.user)
     except Refusal as refusal:
         messages.error(request, str(refusal))
         return redirect("runs:run", pk)

@@ -119,7 +119,7 @@ def _workbook_rows(content: bytes) -> list[Cells]:
     try:
         answer = isolated_bytes(READ_WORKBOOK, content, bounds=BOUNDS)
     except Exceeded as error:
-        codes = {Why.CRASH: "broken_workbook", Why.BUSY: "busy"}
+        codes = {Why.CRASH: "broken_workbook", Why.BUSY: "busy", Why.CLOCK: "busy"}
         raise SheetFault(codes.get(error.why, "too_large")) from error
     if "fault" in answer:
         raise SheetFault(answer["fault"], most=MOST_ROWS)

@@ -84,7 +84,7 @@ def _unescaped(text: str) -> str:
     """*text* without the escapes of the file format, in UTF-16; line ends are line feeds."""
     from openpyxl.utils.escape import unescape
 
-    units = unescape(text).encode("utf-16", "surrogatepass")
+    units = str(unescape(text)).encode("utf-16", "surrogatepass")
     return units.decode("utf-16", "replace").replace("\r\n", "\n")
 
 
