@@ -8,7 +8,13 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 
-from evaluations.facts.looks import record_calls, record_rounds, record_scope, record_views
+from evaluations.facts.looks import (
+    record_calls,
+    record_figures,
+    record_rounds,
+    record_scope,
+    record_views,
+)
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.models import (
     AnswerCheck,
@@ -41,8 +47,8 @@ from evaluations.models import (
 from gradeapp.accounts.models import User
 from gradeapp.operators import OwnFilters
 
-# Parameters of a list that choose a page and an order of all rows.
-NO_FILTERS = {"p", "o", "all", "e"}
+# Parameters of a list that choose one of its pages.
+OF_A_PAGE = {"p", "all", "e"}
 
 
 class ReadOnly(OwnFilters):
@@ -59,9 +65,10 @@ class ReadOnly(OwnFilters):
     ) -> HttpResponse:
         """Show a page of rows; that somebody saw models or marks is kept.
 
-        A filter tells of rows that it does not find, so it is a look at all runs.
+        A filter tells of rows that it does not find, and an order of those on other pages, so
+        either is a look at all runs.
         """
-        if self.tells_responses() and set(request.GET) - NO_FILTERS:
+        if self.tells_responses() and set(request.GET) - OF_A_PAGE:
             user = cast(User, request.user)
             record_scope(Response.objects.all(), acting_user=user, page="admin")
         page = super().changelist_view(request, extra_context)
@@ -83,7 +90,7 @@ class ReadOnly(OwnFilters):
         """Show one row, as ``changelist_view``."""
         page = super().changeform_view(request, object_id, form_url, extra_context)
         if shown := getattr(page, "context_data", {}).get("original"):
-            self._note(request, [shown.pk])
+            self._note_opened(request, shown)
         return page
 
     def history_view(
@@ -92,7 +99,7 @@ class ReadOnly(OwnFilters):
         """Show who changed one row, whose title tells as much as its page."""
         page = super().history_view(request, object_id, extra_context)
         if shown := getattr(page, "context_data", {}).get("object"):
-            self._note(request, [shown.pk])
+            self._note_opened(request, shown)
         return page
 
     def _note(self, request: HttpRequest, rows: list[int]) -> None:
@@ -102,6 +109,9 @@ class ReadOnly(OwnFilters):
             record_views(
                 {one for one in seen if one}, acting_user=cast(User, request.user), page="admin"
             )
+
+    def _note_opened(self, request: HttpRequest, row: models.Model) -> None:
+        self._note(request, [row.pk])
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -114,8 +124,9 @@ class ReadOnly(OwnFilters):
 
 
 class Calls(ReadOnly):
-    """Calls, which tell of the response that they asked about or brought."""
+    """Calls, which tell of the response that they asked about or brought; listed as ``Late``."""
 
+    ordering = ("pk",)
     # From the table to the job
     job = "pk"
 
@@ -129,8 +140,12 @@ class Calls(ReadOnly):
 
 
 class Late(ReadOnly):
-    """Marks, or what belongs to one: those that leads may not see yet are left out."""
+    """Marks, or what belongs to one: those that leads may not see yet are left out.
 
+    Listed by key: by version, as in the tables, a list tells of the rows on its other pages.
+    """
+
+    ordering = ("pk",)
     # From the table to the blind answer
     answer = "slot__answer__"
     response = "slot__answer__response"
@@ -149,8 +164,13 @@ class EndpointAdmin(ReadOnly):
 
 @admin.register(Run)
 class RunAdmin(ReadOnly):
+    """Runs. A row tells costs and times of its responses, as the page of the run does."""
+
     list_display = ("pk", "purpose", "language_model", "dataset", "status", "created_at")
     list_filter = ("purpose", "status", "dataset")
+
+    def _note_opened(self, request: HttpRequest, row: models.Model) -> None:
+        record_figures(cast(Run, row), acting_user=cast(User, request.user), page="admin")
 
 
 @admin.register(Job)
@@ -206,6 +226,9 @@ class MarkAdmin(Late):
 class MarkChangeAdmin(ReadOnly):
     list_display = ("pk", "table", "row", "action", "actor", "changed_at")
     list_filter = ("table", "action")
+
+    def tells_responses(self) -> bool:
+        return True
 
     def _note(self, request: HttpRequest, rows: list[int]) -> None:
         changed = MarkChange.objects.filter(pk__in=rows).order_by()

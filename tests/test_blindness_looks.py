@@ -25,24 +25,15 @@ from evaluations.marking.rounds.services.round_planning import plan_round
 from evaluations.marking.rounds.services.round_settings import RoundSettings
 from evaluations.marking.rounds.services.rounds import close_round
 from evaluations.models import (
-    Attempt,
-    BlindAnswer,
-    FinalMark,
-    Job,
     Judge,
     Judgement,
     Look,
-    Mark,
     MarkingRound,
     Response,
     Run,
 )
 from evaluations.models.vocabulary import (
-    AttemptStatus,
-    JobStatus,
     RoundStatus,
-    RunPurpose,
-    RunStatus,
 )
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
@@ -61,7 +52,6 @@ from tests.evaluations.marking_world import (
     subjective_question,
 )
 from tests.evaluations.review_world import items_of, review_of, say
-from tests.factories import make_endpoint
 from tests.test_blindness_roles import also
 from tests.waiting import after
 
@@ -196,54 +186,6 @@ def test_who_read_the_marks_of_a_round_is_in_no_other_over_the_same_responses(
     assert not planned([response], [teacher, other_teacher], lead), "own marks are no look"
     others = responses_to(subjective_question(), 1)
     assert not planned(others, [person, other_teacher], lead)
-
-
-def call_of(about: Response, run: Run, **fields: Response) -> Attempt:
-    """An answered call of *run* with the question and repeat of *about*."""
-    same = {"question": about.question, "revision": about.revision, "repeat": about.repeat}
-    job = Job.objects.create(run=run, status=JobStatus.DONE, **same, **fields)
-    return Attempt.objects.create(
-        job=job, number=1, fence=1, status=AttemptStatus.ANSWERED, sent_at=timezone.now(), body="{}"
-    )
-
-
-def test_who_reads_rows_of_the_operators_site_marks_none_of_them(
-    teacher: User, other_teacher: User, third_teacher: User, lead: User
-) -> None:
-    _made, response = marked([teacher, other_teacher])
-    judge, run = judged([response]), response.run
-    client = logged_in(also(third_teacher, [Role.ADMIN]))
-    tables = ("response", "judgement", "mark", "finalmark", "blindanswer", "slot", "markchange")
-    rows = [f"/admin/evaluations/{table}/" for table in (*tables, "pointmark", "markinground")]
-    judges = Run.objects.create(
-        purpose=RunPurpose.JUDGE,
-        language_model=run.language_model,
-        endpoint=make_endpoint(),
-        dataset=run.dataset,
-        judged_run=run,
-        judge=judge,
-        status=RunStatus.RUNNING,
-    )
-    calls = [call_of(response, run), call_of(response, judges, response=response)]
-    rows += [f"/admin/evaluations/job/{call.job_id}/change/" for call in calls]
-    rows += [f"/admin/evaluations/attempt/{call.pk}/change/" for call in calls]
-    rows += [f"/admin/evaluations/{table}/" for table in ("job", "attempt")]
-    free = []
-    rows += [f"/admin/evaluations/response/{response.pk}/change/"]
-    newest = ((Mark, "mark"), (FinalMark, "finalmark"), (Judgement, "judgement"))
-    for table, name in (
-        *newest,
-        (Response, "response"),
-        (Job, "job"),
-        (BlindAnswer, "blindanswer"),
-    ):
-        rows.append(f"/admin/evaluations/{name}/{table.objects.latest('pk').pk}/history/")
-    for page in rows:
-        before = transaction.savepoint()
-        assert client.get(page).status_code == 200, page
-        free += [] if planned([response], [third_teacher, other_teacher], lead) else [page]
-        transaction.savepoint_rollback(before)
-    assert set(free) <= {"/admin/evaluations/markchange/"}, "which is empty unless marks changed"
 
 
 def test_who_reviews_an_answer_or_reads_a_review_does_not_mark_it(
