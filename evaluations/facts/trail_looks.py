@@ -167,12 +167,12 @@ def _keep_searches(entries: Entries, reader: User) -> None:
 
     Those are the runs that its filters leave, of those that whoever took the file has looks at.
     """
-    asked = set()
+    asked: set[tuple[int | None, tuple[str, ...]]] = set()
     for actor, detail in entries.values_list("actor", "detail"):
         given = detail.get("parameters") or {}
-        asked.add((actor, *(str(given.get(name, "")) for name in OF_RUNS)))
-    for actor, *values in asked:
-        looks = Look.objects.filter(person=actor, run__isnull=False)
+        asked.add((actor, tuple(str(given.get(name, "")) for name in OF_RUNS)))
+    for taker, values in asked:
+        looks = Look.objects.filter(person=taker, run__isnull=False)
         runs = Run.objects.filter(pk__in=looks.values("run")).order_by()
         for path, value in zip(OF_RUNS.values(), values, strict=True):
             if value and (path != "pk" or RUN_NUMBER.fullmatch(value)):
