@@ -24,7 +24,7 @@ MOST_BYTES = 200_000_000
 ADDRESS: Final = "/v1/chat/completions"
 # One reply; a longer line is refused as a reply of that size is.
 MOST_LINE = 20_000_000
-# Each takes up to 100 bytes in memory. A reply with the probabilities of its tokens has some 100,000.
+# Each takes up to 100 bytes of memory. A reply with probabilities of tokens has some 100,000.
 MOST_VALUES = 500_000
 # The endpoint did not begin these: they were not billed.
 NOT_BEGUN = frozenset({"batch_expired", "batch_cancelled"})
