@@ -140,7 +140,7 @@ def few_marks(dataset: str) -> list[Hidden]:
     for response, totals in zip(answers, given, strict=True):
         if totals:
             mark(response, *totals)
-        if response is not answers[-1]:
+        if response is not answers[2]:
             judged(response, "5", judge=JUDGE)
     judged(answers[0], "6", judge=JUDGE, sample=2)
     called_twice(answers[1])
@@ -182,7 +182,7 @@ def few_of_both(dataset: str) -> Hidden:
             mark(one, str(n))
         if n >= 2:
             judged(one, str(n * n % 7), judge=JUDGE)
-    return swapped(answers[2], answers[1])
+    return swapped(answers[3], answers[0])
 
 
 def few_of_both_families(dataset: str) -> Hidden:
@@ -233,13 +233,13 @@ BY_KEYS = {
 
 
 def queries(report: str, values: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Values of year and round, alone and with a marker; all others at once; other keys."""
+    """Year and marker alone, a round with the marker, all but a round at once; other keys."""
     first, *others = [{"by": key} for key in BY_KEYS.get(report, ())] or [{}]
-    for names in ((), ("marker",), ("year", "marker"), ("year",), ("round",)):
+    for names in ((), ("marker",), ("year",), ("round", "marker")):
         if values.keys() >= {*names}:
             yield first | {name: values[name] for name in names}
     if len(values) > 1:
-        yield first | {name: values[name] for name in values.keys() - {"year", "round"}}
+        yield first | {name: values[name] for name in values.keys() - {"round"}}
         yield from others
 
 
