@@ -62,8 +62,12 @@ def numbered_objects(
             yield number, JsonRefusal("file_too_large", "The file is larger than 128 MB.")
             return
         if len(line) > longest:
-            most = f"{longest >> 20} MB" if longest >> 20 else f"{longest >> 10} kB"
-            yield number, JsonRefusal("line_too_long", f"The line is longer than {most}.")
+            sentence = (
+                f"The line is longer than {longest >> 20} MB."
+                if longest >> 20
+                else f"The line is longer than {longest >> 10} kB."
+            )
+            yield number, JsonRefusal("line_too_long", sentence)
             return
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")

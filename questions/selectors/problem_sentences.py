@@ -55,6 +55,7 @@ PATTERNS = (
     _("There is no column “%(name)s”; columns are: %(known)s."),
     _("“%(value)s” in the column %(name)s is not a whole number."),
     _("The line is longer than %(size)s MB."),
+    _("The line is longer than %(size)s kB."),
     _("The line is not a JSON object in braces."),
     _("The file is not a JSON object in braces."),
     _("The file is not a JSON list in square brackets."),
