@@ -99,10 +99,7 @@ def test_every_mark_can_be_given_by_keyboard(site: Site, made: MarkingRound, tea
     keys(page, "ArrowDown", "1")
     expect(total).to_have_text("15.5")
     expect(page.locator("#given")).to_have_text("3 of 3 scoring points marked")
-    keys(page, "ArrowUp", "ArrowUp", "9", "Enter")  # not saved with the mark from before
-    expect(page.locator(".message").filter(has_text="9 is above the full marks")).to_be_visible()
-    assert Mark.objects.count() == 0
-    keys(page, "2", ".", "f", "2", "Escape", "c")
+    keys(page, "f", "2", "Escape", "c")
     page.keyboard.type("why: u s f ")
     keys(page, "Home", "Escape", "c")  # back to where the text ends
     page.keyboard.type("1 2")
@@ -114,6 +111,20 @@ def test_every_mark_can_be_given_by_keyboard(site: Site, made: MarkingRound, tea
     assert (mark.flags, mark.comment) == (["repeats"], "why: u s f 1 2")
     assert mark.seconds is not None
     expect(page.locator("#said")).to_contain_text("Saved. Next response: R-")
+
+
+def test_enter_saves_nothing_while_the_digit_that_was_typed_last_is_refused(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    """The point still has the mark from before."""
+    page = site.open(teacher)
+    now = start(page)
+    keys(page, "2", "ArrowDown", "m", "ArrowDown", "1", "ArrowUp", "ArrowUp", "9", "Enter")
+    expect(page.locator(".message").filter(has_text="9 is above the full marks")).to_be_visible()
+    assert Mark.objects.count() == 0
+    keys(page, "3", "Enter")
+    expect_another(page, now)
+    assert Mark.objects.get().points.earliest("pk").points == 3
 
 
 def test_a_dot_adds_a_half_to_a_mark_that_was_given_before(
