@@ -287,6 +287,31 @@ def test_what_is_typed_after_a_save_that_could_not_be_sent_is_drafted(
     site.troubles.clear()
 
 
+def test_what_is_typed_after_a_stored_save_whose_answer_is_lost_is_drafted(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    """The server has the mark, and the page does not know it: the response is then put aside."""
+    page = site.open(teacher)
+    first = start(page)
+
+    def store_and_break(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/save/", store_and_break, times=1)
+    give_all(page, "before")
+    keys(page, "Enter")
+    expect(page.locator(".saved")).to_have_text("not saved, retrying")
+    page.keyboard.type(" and after")
+    expect(page.locator(".saved")).to_contain_text("draft saved")
+    assert Mark.objects.get().comment == "before"
+    page.goto("/marking/")
+    page.goto(f"/marking/responses/{BlindAnswer.objects.get(alias=first).public_id}/")
+    expect(page.locator("#comment")).to_have_value("before and after")
+    expect(page.locator("#saved")).to_have_text(DRAFTED)
+    site.troubles.clear()
+
+
 def test_a_change_is_drafted_and_logging_out_at_once_loses_nothing(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:

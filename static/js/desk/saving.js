@@ -115,6 +115,7 @@ function failed({ status, responseText = "" }) {
   state.failures += 1;
   if (lasting) return; // nothing waits: who saves is asked again
   state.waits = true;
+  form().dataset.unconfirmed = ""; // the server may have stored it
   show("failed", form().dataset.retry);
   state.retryTimer = setTimeout(retry, patience(state.failures - 1));
 }

@@ -107,6 +107,8 @@ async function send(form, how) {
   const body = new FormData(form);
   // The draft of a page that is left is kept whatever its number: the page cannot send it again.
   if (how === "leaving") body.append("leaving", "yes");
+  // What was typed since a save whose answer did not come changes that mark, where the server has it.
+  if ("unconfirmed" in form.dataset) body.append("unconfirmed", "yes");
   const keepalive = how === "leaving" || how === "hidden";
   if (how === "leaving") {
     sessionStorage.setItem(LEFT, JSON.stringify({ url: form.dataset.draftUrl, sequence: state.sequence }));

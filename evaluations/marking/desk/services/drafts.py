@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max
@@ -22,6 +23,7 @@ from evaluations.models.vocabulary import RoundStatus
 from gradeapp.accounts.models import User
 from gradeapp.common.locking import locked
 from gradeapp.common.refusals import Conflict
+from gradeapp.common.submission_keys import submission_key
 
 MOST_POINTS = 200
 LONGEST_COMMENT = 10_000
@@ -37,6 +39,7 @@ def save_draft(
     based_on_version: int = 0,
     rubric: str = "",
     leaving: bool = False,
+    unconfirmed: UUID | None = None,
     now: datetime,
 ) -> int | None:
     """Keep *content* as the draft of *teacher*; the highest *sequence* wins.
@@ -45,8 +48,10 @@ def save_draft(
     that of the draft that stands.
 
     *based_on_version* is the version of the own mark that the page showed, 0 for none, *rubric*
-    the code of the rubric that it showed. Returns None, or the sequence of the draft that stands
-    where that is another than *sequence*: this one was ignored, or is kept under it.
+    the code of the rubric that it showed. *unconfirmed* is the key of a save of the page whose
+    answer did not come: where it was stored, this is the draft of a change of that mark. Returns
+    None, or the sequence of the draft that stands where that is another than *sequence*: this one
+    was ignored, or is kept under it.
     A draft of a first mark shows that its teacher is at work and lengthens the lease. One of a
     change is kept whether or not the mark can still be revised, so that it tells nothing of the
     other marks. Raises Conflict when the stored mark is another version, somebody else holds the
@@ -67,19 +72,8 @@ def save_draft(
             _("The lead has returned this response for re-marking. Your input is kept as a draft."),
             code="returned",
         )
-    if slot.marked:
-        is_current = based_on_version == _own_version(slot)
-    else:
-        is_current = based_on_version == 0 and renew(slot, teacher, now=now)
-    if not is_current:
-        raise Conflict(
-            _(
-                "This response is already marked, or no longer assigned to you. The "
-                "draft was not saved."
-            ),
-            code="draft_too_late",
-        )
-    known = {"version": based_on_version, "rubric": rubric_code(slot.answer)}
+    version = _drafted_version(slot, teacher, based_on_version, unconfirmed, now)
+    known = {"version": version, "rubric": rubric_code(slot.answer)}
     kept, stands = {**content, **known}, sequence
     while not write_draft(slot, teacher, stands, kept):
         stands = newest_sequence(slot, teacher)
@@ -88,6 +82,28 @@ def save_draft(
         stands += 1
     _check_not_closed(slot)
     return None if stands == sequence else stands
+
+
+def _drafted_version(
+    slot: Slot, teacher: User, shown: int, unconfirmed: UUID | None, now: datetime
+) -> int:
+    """The version of the own mark that is changed by a page that has *shown* one, 0 for none.
+
+    Raises Conflict where another version is stored, or the response is not *teacher*'s any more.
+    """
+    if slot.marked:
+        stored = _own_version(slot)
+        if shown == stored or (shown == stored - 1 and _is_current(slot, unconfirmed)):
+            return stored
+    elif shown == 0 and renew(slot, teacher, now=now):
+        return 0
+    raise Conflict(
+        _(
+            "This response is already marked, or no longer assigned to you. "
+            "The draft was not saved."
+        ),
+        code="draft_too_late",
+    )
 
 
 def keep_words(
@@ -154,6 +170,14 @@ def _own_version(slot: Slot) -> int:
     """The version of the saved mark as its teacher counts it, without returned marks."""
     newest = Mark.objects.counting().filter(slot=slot).aggregate(version=Max("version"))
     return (newest["version"] or slot.void_version) - slot.void_version
+
+
+def _is_current(slot: Slot, key: UUID | None) -> bool:
+    """Whether the mark of *slot* that counts was stored by the save with the *key*."""
+    if key is None:
+        return False
+    current = Mark.objects.counting().filter(slot=slot).order_by("-version").first()
+    return current is not None and current.key in (key, submission_key(key, slot.pk))
 
 
 def write_draft(slot: Slot, teacher: User, sequence: int, content: Mapping[str, object]) -> bool:

@@ -210,8 +210,10 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
         raise BadInput(_("A draft must have a sequence number."))
     kept = {"sequence": sequence, "based_on_version": version, "content": _draft(given)}
     kept["rubric"] = request.POST.get("rubric", "")
-    leaving = request.POST.get("leaving") == "yes"
-    newer = save_draft(slot, request.user, **kept, leaving=leaving, now=now)
+    kept["leaving"] = request.POST.get("leaving") == "yes"
+    if request.POST.get("unconfirmed") == "yes":  # a save whose answer did not come
+        kept["unconfirmed"] = at_hand(request, "key")
+    newer = save_draft(slot, request.user, **kept, now=now)
     if newer is not None:
         return HttpResponse(str(newer), status=409, content_type="text/plain")
     return HttpResponse(timezone.localtime(now).strftime("%H:%M:%S"), content_type="text/plain")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
@@ -10,6 +11,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evaluations.marking.desk.forms.marks import panel
 from evaluations.marking.desk.selectors.desk import desk_item
 from evaluations.marking.desk.selectors.desk_home import home_rounds
 from evaluations.marking.desk.services.drafts import clean, discard_change, save_draft, write_draft
@@ -96,6 +98,29 @@ def test_a_draft_after_the_saved_mark_is_refused(teacher: User, other_teacher: U
     give(answer, teacher, ["2", "1", "1"], based_on_version=1)
     with pytest.raises(Conflict, match="already marked"):
         save_draft(slot, teacher, sequence=4, content={}, based_on_version=1, now=NOW)
+
+
+def test_what_is_typed_after_a_save_whose_answer_was_lost_changes_that_mark(
+    teacher: User, other_teacher: User
+) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    slot, browser = held_slot(answer, teacher), logged_in(teacher)
+    desk = f"/marking/responses/{answer.public_id}/"
+    key = str(panel(desk_item(slot, teacher), teacher.public_id).key)
+    page = {"answer": str(answer.public_id), "key": key, "version": "0"}
+    sent = {**page, "point-1": "1", "point-2": "1", "point-3": "1"}
+    typed = {**sent, "sequence": "5", "comment": "and more"}
+    browser.post(f"{desk}save/", sent, headers={"HX-Request": "true"})
+    saved = Mark.objects.get()
+    late = browser.post(f"{desk}draft/", typed)
+    assert (late.status_code, Draft.objects.count()) == (409, 0)  # sent before the save, perhaps
+    other = {**typed, "unconfirmed": "yes", "key": str(uuid4())}
+    assert browser.post(f"{desk}draft/", other).status_code == 409
+    assert browser.post(f"{desk}draft/", {**typed, "unconfirmed": "yes"}).status_code == 200
+    slot.refresh_from_db()
+    shown = desk_item(slot, teacher)
+    assert (shown.given.comment, shown.drafted_at is not None) == ("and more", True)
+    assert (shown.version, Mark.objects.get()) == (1, saved)
 
 
 def test_a_change_is_drafted_also_when_it_can_no_longer_be_saved(
