@@ -64,25 +64,33 @@ class _Raises(logging.Handler):
 # What is only logged in production, so that other responses go on, fails a test.
 logging.getLogger("evaluations.marking.services.finalizing").addHandler(_Raises())
 
-# Not run on a second database: tests that use none, and interfaces, which call the same services
-# and selectors.
+# Not run on a second database: tests that use none, interfaces, which call the same services and
+# selectors, and areas that read and write in plain ways, but for what happens at the same moment.
+# That reports read the same from either is asked by evaluations/facts.
 DATABASE = frozenset({"db", "transactional_db", "live_server"})
 INTERFACES = re.compile(r"/(views|api)/|_(pages?|api)\.py$")
+PLAIN = re.compile(
+    r"/(capability|imports|judging|reading|reports|suggesting)/"
+    r"|/test_(demo|exports|images|outages|reply_states|round_counts)\.py$"
+)
+AT_ONCE = re.compile(r"_(bytes|kill|meanwhile|races)\.py$")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what need not run on a second database.
 
-    What uses no database, interfaces, whole benchmarks, and the tests of the project as a
-    whole (routes, words, sizes, docs), but not the migrations.
+    What uses no database, interfaces, plain areas, whole benchmarks, and the tests of the project
+    as a whole (routes, words, sizes, docs), but not the migrations.
     """
     root = Path(__file__).parent
     for item in items:
         of_all = item.path.parent == root and item.path.name != "test_migrations.py"
         used = DATABASE & set(getattr(item, "fixturenames", ()))
         pure = not used and item.get_closest_marker("django_db") is None
-        interface = INTERFACES.search(item.path.as_posix())
-        if pure or interface or of_all or item.get_closest_marker("shareddata"):
+        file = item.path.as_posix()
+        plain = PLAIN.search(file) and not AT_ONCE.search(file)
+        plain = plain or INTERFACES.search(file)
+        if pure or plain or of_all or item.get_closest_marker("shareddata"):
             item.add_marker(pytest.mark.once)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from datetime import datetime
 
@@ -657,8 +658,8 @@ def test_who_gets_a_response_that_another_marked_sees_nothing_of_it(
 
 @pytest.mark.parametrize(
     ("begun", "place", "on_sheet"),
-    [(0, 0, False), (8, 3, False), (100, 3, False), (8, 3, True)],
-    ids=["not begun", "half way", "through", "on a sheet"],
+    [(0, 0, False), (100, 3, False), (8, 3, True)],
+    ids=["not begun", "through", "on a sheet, half way"],
 )
 def test_checks_are_gone_as_often_as_responses(
     begun: int,
@@ -672,12 +673,13 @@ def test_checks_are_gone_as_often_as_responses(
     """One helper goes through a round of two marks, whoever has the queue, however far others are.
 
     Of a response without both of its marks a helper gives either; with two others besides the
-    helper, a third of each is out of reach.
+    helper, a third of each is out of reach. ``GRADEAPP_FULL=yes`` goes through more rounds.
     """
     people = [teacher, other_teacher, third_teacher, fourth_teacher]
     whose, helper = people[place], people[1]
     gone, of = Counter[bool](), Counter[bool]()
-    for seed in range(5):
+    rounds = 10 if os.environ.get("GRADEAPP_FULL") == "yes" else 3
+    for seed in range(rounds):
         made = small_round(people, 60, hidden_seed=seed)
         own = with_checks(made, whose, *range(0, 30, 2))
         for person in set(people) - {whose, helper}:
@@ -702,6 +704,6 @@ def test_checks_are_gone_as_often_as_responses(
             of[is_check] += 1
             gone[is_check] += slot.passed_with is not None or slot.marked
     rates = [gone[kind] / of[kind] for kind in (False, True)]
-    assert min(of.values()) == 75
+    assert min(of.values()) == 15 * rounds
     assert abs(rates[0] - rates[1]) < 0.25, rates
     assert min(rates) > 0.12, rates

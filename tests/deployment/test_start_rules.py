@@ -254,6 +254,9 @@ def test_a_database_that_does_not_answer_is_named_in_one_sentence(
     assert refused.stderr.startswith("The database does not answer: connection")
     assert refused.stderr.count("\n") == 1
     assert not {"hidden", "--prepare"} & {*refused.stderr.split()}
+
+
+def test_a_file_that_is_no_database_is_named_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("no database\n" * 100)
     other = start(tmp_path, *SERVE, "--prepare", DATABASE_URL=f"sqlite:///{tmp_path}/text.txt")
     assert other.stderr == "The database does not answer: file is not a database.\n"

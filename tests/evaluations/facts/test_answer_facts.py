@@ -313,7 +313,7 @@ VERSION = scoring.SCORER_VERSION
 def test_facts_equal_their_evidence_after_any_history() -> None:
     bounded = settings(
         max_examples=20 if os.environ.get("GRADEAPP_FULL") == "yes" else 2,
-        stateful_step_count=16,
+        stateful_step_count=12,
         suppress_health_check=list(HealthCheck),
         derandomize=True,
         deadline=None,

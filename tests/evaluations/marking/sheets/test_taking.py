@@ -58,8 +58,7 @@ def one_by_one(made: MarkingRound, teacher: User, number: int) -> list[int]:
     return given
 
 
-@pytest.mark.parametrize("aside", [0, 2, 5])
-@pytest.mark.parametrize("own_left", [True, False])
+@pytest.mark.parametrize(("own_left", "aside"), [(True, 2), (False, 0), (False, 5)])
 def test_a_sheet_holds_what_the_desk_would_give_one_by_one(
     own_left: bool, aside: int, teacher: User, other_teacher: User
 ) -> None:
