@@ -27,10 +27,11 @@ def test_files_that_are_being_read_leave_threads_for_pages(admin: User) -> None:
     client, address = logged_in(admin), "/runs/search/export/"
     reading = [client.get(address) for _time in range(2)]
     files = (address, "/audit/export/", "/questions/export/", "/questions/problems/export/")
-    for other in (*files, "/questions/rubrics/export/"):
+    report = "/api/v1/reports/paper-tables/?paper=gaokao-bench"
+    for other in (*files, "/questions/rubrics/export/", report):
         refused = client.get(other)
         assert (refused.status_code, refused["Retry-After"]) == (503, "10")
-        assert "Several large files are being made. Try again in a minute." in refused.text
+        assert "Several large files or reports are being made." in refused.text
     assert client.get("/").status_code == 200
     entries = AuditEntry.objects.filter(tag="report.exported", target="responses")
     assert entries.count() == 2, "what is refused is no export"

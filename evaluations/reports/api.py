@@ -33,6 +33,7 @@ from gradeapp.accounts.confirmation import check_confirmed
 from gradeapp.accounts.models import User
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.background_work.services import note_if_lost
+from gradeapp.common.long_files import place_for_a_file
 from gradeapp.common.parameters import DeclaredFilters, refuse_unknown
 from gradeapp.common.refusals import NotFound
 from gradeapp.common.table_files import FileFormat
@@ -120,7 +121,8 @@ class ReportAPI(APIView):
     )
     def get(self, request: Request, name: str) -> Response:
         params = read_params(request.query_params, others=keys_of(name))
-        report = build_report(name, params)
+        with place_for_a_file():
+            report = build_report(name, params)
         note_look(params, acting_user=cast(User, request.user), report=name)
         return Response(report.as_dict())
 

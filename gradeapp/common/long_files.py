@@ -1,6 +1,7 @@
 """A web process makes few long files at once, so that its other threads answer pages.
 
-A file that is streamed is made as long as its reader takes, and each may ask for several.
+A file that is streamed is made as long as its reader takes, and each may ask for several. So may a
+script for reports, some of which take seconds.
 """
 
 from __future__ import annotations
@@ -82,4 +83,4 @@ def headers_of(name: str, media_type: str) -> HttpResponse:
 
 def _take() -> None:
     if not PLACES.acquire(timeout=WAIT):
-        raise Busy(_("Several large files are being made. Try again in a minute."))
+        raise Busy(_("Several large files or reports are being made. Try again in a minute."))
