@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from questions.models import HumanRate, Knowledge, LabelBatch, LabelRevision, Question, Task
-from questions.rules.four_tuple import FourTuple, Label, Rate, Reference, joined
-from questions.rules.vocabulary import RateKind
+from questions.rules.four_tuple import (
+    FourTuple,
+    Label,
+    Rate,
+    Reference,
+    difficulty_level,
+    joined,
+)
+from questions.rules.vocabulary import LabelOrigin, RateKind
+
+# SQLite takes a limited number of values in one statement.
+CHUNK = 500
 
 # An item whose four labels are not all there. It stands in the labelling queue.
 UNLABELLED = (
@@ -121,3 +133,26 @@ def reference_of(question: Question) -> Reference | None:
     """How people did on the item, from its average rates that count; None without any."""
     rates = counting(question.human_rates.filter(kind=RateKind.AVERAGE)).order_by("pk")
     return joined([Rate(rate.value, rate.weight, rate.sample_size) for rate in rates])
+
+
+def with_present_levels(labels: Mapping[int, FourTuple]) -> dict[int, FourTuple]:
+    """Return earlier *labels* by the key of their item, as they are given back now.
+
+    A level that was derived from human rates is that of the rates that count now; the rest stays.
+    """
+    derived = [
+        key
+        for key, one in labels.items()
+        if one.origins.get(Label.DIFFICULTY) == LabelOrigin.DERIVED
+    ]
+    rates: dict[int, list[Rate]] = defaultdict(list)
+    for at in range(0, len(derived), CHUNK):
+        of_chunk = Q(question__in=derived[at : at + CHUNK], kind=RateKind.AVERAGE)
+        for row in counting(HumanRate.objects.filter(of_chunk)).order_by("pk"):
+            rates[row.question_id or 0].append(Rate(row.value, row.weight, row.sample_size))
+    present = dict(labels)
+    for key, given in rates.items():
+        if reference := joined(given):
+            level = {Label.DIFFICULTY: difficulty_level(reference.value)}
+            present[key] = labels[key].changed(level, LabelOrigin.DERIVED)
+    return present

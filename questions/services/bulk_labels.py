@@ -19,7 +19,7 @@ from gradeapp.common.refusals import BadInput, Conflict
 from questions.models import LabelBatch, LabelRevision, Question
 from questions.rules.four_tuple import FourTuple, Label, Value
 from questions.rules.vocabulary import LabelOrigin
-from questions.selectors.labels import four_tuple
+from questions.selectors.labels import four_tuple, with_present_levels
 from questions.services.label_rows import check_change, check_reason, label_row
 
 # SQLite takes a limited number of values in one statement.
@@ -124,6 +124,7 @@ def apply(
 def undo(batch: LabelBatch, *, acting_user: User) -> LabelBatch:
     """Give every item of *batch* the labels and origins that it had before, as a batch.
 
+    A level that was derived from human rates is derived from those of now.
     An item whose labels changed since is left alone and its key is in
     ``change["kept"]`` of the answer; changes that were undone are no changes, so that the undo
     of a later one gives back what was before both. Undoing an undoing does the change again.
@@ -147,9 +148,10 @@ def undo(batch: LabelBatch, *, acting_user: User) -> LabelBatch:
     undoing = LabelBatch.objects.create(
         author=acting_user, change={"kept": kept}, query=batch.query, undoes=batch
     )
+    restored = with_present_levels({key: four_tuple(before.get(key)) for key in current})
     rows = [
-        label_row(key, four_tuple(before.get(key)), author=acting_user, reason="", batch=undoing)
-        for key in current
+        label_row(key, labels, author=acting_user, reason="", batch=undoing)
+        for key, labels in restored.items()
     ]
     _write(rows, undoing)
     record(

@@ -20,7 +20,7 @@ from questions.models import (
     Question,
 )
 from questions.rules.four_tuple import FourTuple, Label
-from questions.selectors.labels import four_tuple
+from questions.selectors.labels import four_tuple, with_present_levels
 from questions.selectors.opinions import (
     as_labels,
     counting_opinions,
@@ -197,8 +197,8 @@ def _restore(question: Question, undone: LabelOpinion) -> LabelRevision | None:
         return None
     if undone.restores is not None and not _set_what_it_shows(question, undone):
         return None
-    before = four_tuple(_row_before(question, wrote))
-    return move_labels(question, undone.wrote, before, author=undone.author, reason="")
+    before = with_present_levels({question.pk: four_tuple(_row_before(question, wrote))})
+    return move_labels(question, undone.wrote, before[question.pk], author=undone.author, reason="")
 
 
 def _row_before(question: Question, row: LabelRevision) -> LabelRevision | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from gradeapp.accounts.models import User
@@ -12,6 +14,7 @@ from questions.models import LabelBatch, LabelRevision, Question
 from questions.rules.four_tuple import Label
 from questions.selectors.labels import kept_questions
 from questions.services.bulk_labels import apply, preview, undo
+from questions.services.human_rates import GivenRate, add_rate, correct_rate
 from questions.services.labels import set_labels
 from tests.factories import make_question, make_task
 from tests.questions.label_world import MECHANICS, OPTICS, imported_labels, make_knowledge, shown
@@ -91,6 +94,25 @@ def test_what_changed_since_is_kept_and_named(
     assert now(items) == [before[0], after[1], *before[2:]]
     assert list(kept_questions(undoing)) == [items[1]]
     assert undoing.revisions.count() == 4
+
+
+def test_a_derived_level_comes_back_as_the_rates_of_now_say(
+    items: list[Question], curator: User
+) -> None:
+    """Its rate was corrected while the level of a person stood."""
+    item = items[0]
+    rate = add_rate(item, GivenRate(Decimal("0.5"), "exam"), acting_user=curator)
+    assert now([item])[0].difficulty == 3
+    batch = apply([item.pk], {"difficulty": 1}, acting_user=curator)
+    easy = GivenRate(Decimal("0.7"), "exam")
+    correct_rate(rate, easy, acting_user=curator, reason="a slip")
+    assert now([item])[0].difficulty == 1, "what a person set stays"
+    undoing = undo(batch, acting_user=curator)
+    (labels,) = now([item])
+    assert (labels.difficulty, labels.origins["difficulty"]) == (2, "derived")
+    undo(undoing, acting_user=curator)
+    (labels,) = now([item])
+    assert (labels.difficulty, labels.origins["difficulty"]) == (1, "person")
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from gradeapp.accounts.models import User
@@ -19,6 +21,7 @@ from questions.selectors.opinions import (
     own_opinion,
 )
 from questions.services import opinions
+from questions.services.human_rates import GivenRate, add_rate, correct_rate
 from questions.services.labels import NO_LABELS, set_labels
 from questions.services.opinions import give_opinion, resolve_difference, undo_opinion
 from tests.factories import make_question, make_task
@@ -164,6 +167,19 @@ def test_an_undo_of_all_gives_the_labels_from_before(question: Question, curator
     question.refresh_from_db()
     assert shown(question.label) == FourTuple()
     assert label_history(question).count() == 4
+
+
+def test_an_undo_gives_back_the_level_that_the_rates_of_now_say(
+    question: Question, curator: User
+) -> None:
+    rate = add_rate(question, GivenRate(Decimal("0.5"), "exam"), acting_user=curator)
+    question.refresh_from_db()
+    first(question, curator, difficulty=1)
+    easy = GivenRate(Decimal("0.7"), "exam")
+    correct_rate(rate, easy, acting_user=curator, reason="a slip")
+    undo_opinion(acting_user=curator)
+    question.refresh_from_db()
+    assert shown(question.label) == FourTuple(difficulty=2, origins={"difficulty": "derived"})
 
 
 def test_an_opinion_that_was_undone_after_all_is_not_independent(

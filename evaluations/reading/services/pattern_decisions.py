@@ -17,13 +17,18 @@ LONGEST_NOTE = 200
 
 
 @transaction.atomic
-def accept_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") -> PatternDecision:
+def accept_pattern(
+    pattern: MinedPattern, *, acting_user: User, note: str = "", seen: int | None = None
+) -> PatternDecision:
     """Let answers be read by *pattern*; what was scored before keeps its score beside the new.
 
-    Raises Conflict where it counts already, where a later version replaced it, or
-    where another pattern of the same expression counts for the same question type.
+    *seen* is the key of the decision that the page showed: 0 for none, None without a page.
+    Raises Conflict where it counts already, where a later version replaced it, where another
+    pattern of the same expression counts for the same question type, or after another decision
+    than the one that was *seen*.
     """
     _lock()
+    _check_seen(pattern, seen)
     if MinedPattern.objects.filter(replaces=pattern).exists():
         raise Conflict(_("A later version has replaced this pattern. Accept the later version."))
     accepted = MinedPattern.objects.filter(ACCEPTED)
@@ -40,9 +45,15 @@ def accept_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") 
 
 
 @transaction.atomic
-def retire_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") -> PatternDecision:
-    """Read no answer by *pattern* any more; Conflict where it does not count."""
+def retire_pattern(
+    pattern: MinedPattern, *, acting_user: User, note: str = "", seen: int | None = None
+) -> PatternDecision:
+    """Read no answer by *pattern* any more; *seen* as for ``accept_pattern``.
+
+    Raises Conflict where it does not count, or after another decision than the one that was *seen*.
+    """
     _lock()
+    _check_seen(pattern, seen)
     if not MinedPattern.objects.filter(ACCEPTED, pk=pattern.pk).exists():
         raise Conflict(_("This pattern is not accepted and cannot be retired."))
     return _decide(pattern, PatternVerdict.RETIRED, acting_user, note)
@@ -51,6 +62,15 @@ def retire_pattern(pattern: MinedPattern, *, acting_user: User, note: str = "") 
 def _lock() -> None:
     """Let two who decide at once, about whichever pattern, wait for each other."""
     PatternSearch.objects.select_for_update().order_by("pk").first()
+
+
+def _check_seen(pattern: MinedPattern, seen: int | None) -> None:
+    now = MinedPattern.objects.values_list("decision", flat=True).get(pk=pattern.pk)
+    if seen not in (None, now or 0):
+        raise Conflict(
+            _("Somebody has decided about this pattern since this page was opened. Load it again."),
+            code="decided_meanwhile",
+        )
 
 
 def _decide(

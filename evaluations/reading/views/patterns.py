@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.contrib import messages
@@ -90,12 +91,18 @@ def found_pattern(pk: int) -> MinedPattern:
     return pattern
 
 
+def seen(request: MemberRequest) -> int | None:
+    """Return the key of the decision that the page showed, 0 for none; None where none was sent."""
+    sent = request.POST.get("seen", "")
+    return int(sent) if re.fullmatch(r"[0-9]{1,18}", sent) else None
+
+
 @require_POST
 @requires(DECIDES)
 def accept(request: MemberRequest, pk: int) -> HttpResponse:
     """Read answers by a pattern from now on."""
     pattern = found_pattern(pk)
-    pattern_decisions.accept_pattern(pattern, acting_user=request.user)
+    pattern_decisions.accept_pattern(pattern, acting_user=request.user, seen=seen(request))
     said = _("Accepted. The next scoring uses this pattern where no built-in rule finds an answer.")
     messages.success(request, said)
     return redirect("runs:pattern-search", pattern.search_id)
@@ -106,6 +113,6 @@ def accept(request: MemberRequest, pk: int) -> HttpResponse:
 def retire(request: MemberRequest, pk: int) -> HttpResponse:
     """Read no answer by a pattern any more."""
     pattern = found_pattern(pk)
-    pattern_decisions.retire_pattern(pattern, acting_user=request.user)
+    pattern_decisions.retire_pattern(pattern, acting_user=request.user, seen=seen(request))
     messages.success(request, _("Retired. The next scoring no longer uses this pattern."))
     return redirect("runs:pattern-search", pattern.search_id)

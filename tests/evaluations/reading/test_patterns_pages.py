@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluations.models import AnswerCheck, Extraction, PatternSearch
+from evaluations.models import AnswerCheck, Extraction, MinedPattern, PatternSearch
 from evaluations.reading.selectors.reading_patterns import accepted_patterns
 from evaluations.reading.services.pattern_searches import start_search
 from evaluations.reading.services.scoring import score_responses
@@ -102,6 +102,24 @@ def test_a_person_accepts_and_retires_on_the_page(lead: User) -> None:
     assert again.status_code == 409
     client.post(reverse("runs:pattern-retire", args=[row.pk]))
     assert accepted_patterns().patterns == ()
+
+
+def test_a_page_from_before_a_decision_makes_no_other(lead: User) -> None:
+    """A pattern that a colleague retired was accepted again by a page that showed it as new."""
+    search = searched(run_with((TAGGED, 8)))
+    (row,) = newest_patterns(search)
+    client = logged_in(lead)
+    accept, retire = (reverse(f"runs:pattern-{one}", args=[row.pk]) for one in ("accept", "retire"))
+    assert '<input type="hidden" name="seen" value="0">' in page(lead, "pattern-search", search.pk)
+    client.post(accept, {"seen": "0"})
+    shown = MinedPattern.objects.get().decision_id
+    assert f'name="seen" value="{shown}"' in page(lead, "pattern-search", search.pk)
+    assert client.post(retire, {"seen": shown}).status_code == 302
+    for old, key in ((accept, "0"), (accept, shown), (retire, shown)):
+        assert client.post(old, {"seen": key}).status_code == 409
+    assert accepted_patterns().patterns == ()
+    assert client.post(accept, {"seen": MinedPattern.objects.get().decision_id}).status_code == 302
+    assert len(accepted_patterns().patterns) == 1
 
 
 def test_the_bar_of_a_search_under_way_and_its_end(lead: User) -> None:
