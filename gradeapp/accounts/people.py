@@ -19,6 +19,7 @@ from gradeapp.accounts.open_links import end_dead_links
 from gradeapp.accounts.roles import Capability, Role, roles_named
 from gradeapp.accounts.sessions import end_all_of
 from gradeapp.accounts.tokens import narrow_tokens, revoke_all
+from gradeapp.audit.models import AuditEntry
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.refusals import BadInput, Conflict, NotAllowed
@@ -166,11 +167,24 @@ def check_roles(roles: Collection[str], *, superuser: bool = False) -> None:
 def is_taken(username: str, *, but: User | None = None) -> bool:
     """Return whether *username* is that of somebody (*but* this one), or their mail address.
 
-    In whatever case: two such names pass for each other.
+    In whatever case: two such names pass for each other. Nor is one free that somebody else had
+    before: the audit trail, which names people as they are called now, would say that they did
+    what that one did.
     """
     same = Q(username__iexact=username) | Q(email__iexact=username)
     others = User.objects.exclude(pk=but.pk) if but else User.objects.all()
-    return others.filter(same).exists()
+    if others.filter(same).exists():
+        return True
+    renamed = AuditEntry.objects.filter(
+        tag=Tag.PERSON_CHANGED.value, detail__changed__has_key="username"
+    )
+    own = f"{User._meta.model_name}:{but.pk}" if but else ""
+    return any(
+        before.casefold() == username.casefold()
+        for before in renamed.exclude(target=own).values_list(
+            "detail__changed__username__0", flat=True
+        )
+    )
 
 
 def one_change_of_people_at_a_time() -> None:

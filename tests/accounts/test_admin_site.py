@@ -206,6 +206,23 @@ def test_a_username_that_passes_for_another_is_given_to_nobody_there(
     assert client.post(page(teacher), form(teacher, username=name)).status_code == 302
 
 
+def test_a_username_that_somebody_else_had_is_given_to_nobody(
+    admin: User, root: User, lead: User, teacher: User
+) -> None:
+    """Two who exchanged their names would exchange what the audit trail says that they did."""
+    client = logged_in(admin)
+    assert client.post(page(lead), form(lead, username="leadx")).status_code == 302
+    passwords = {"password1": NEW, "password2": NEW, "usable_password": "true"}
+    added = client.post("/admin/accounts/user/add/", {"username": "LIN", **passwords})
+    changed = client.post(page(teacher), form(teacher, username="lin"))
+    own = client.post(page(admin), form(admin, username="lin"))
+    for refused in (added, changed, own):
+        assert (refused.status_code, "This username is taken" in refused.text) == (200, True)
+    lead = User.objects.get(pk=lead.pk)
+    assert client.post(page(lead), form(lead, username="lin")).status_code == 302
+    assert User.objects.get(pk=lead.pk).username == "lin"
+
+
 def test_an_older_page_brings_nothing_back(admin: User, root: User, teacher: User) -> None:
     """Somebody else deactivates a person and changes roles while the page is open there."""
     client = logged_in(root)

@@ -235,8 +235,8 @@ class PlanForm(forms.Form):
         min_value=0,
         max_value=2**62,
         help_text=_(
-            "Determines the sample, the aliases and the queues. The same "
-            "seed creates the same round."
+            "Determines which questions of each task are drawn. Aliases, queues and checks are "
+            "drawn by a number that nobody sees."
         ),
     )
 
