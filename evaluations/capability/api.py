@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 
 from evaluations.capability.rules.dimensions import Dimension
 from evaluations.capability.rules.weaknesses import Weakness
-from evaluations.capability.selectors.capability_desk import own_judgements, own_slot
+from evaluations.capability.selectors.capability_desk import own_judgements, slot_to_save
 from evaluations.capability.selectors.capability_review import (
     Share,
     conditions_in,
@@ -108,7 +108,7 @@ class OwnJudgementsAPI(generics.ListAPIView[CapabilityJudgement]):
         reviewer, form = cast(User, request.user), NewJudgementSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said = dict(form.validated_data)
-        slot = own_slot(reviewer, said.pop("answer"))
+        slot = slot_to_save(reviewer, said.pop("answer"))
         if slot is None:
             raise NotFound(_("There is no such response, or it is no longer assigned to you."))
         values = {one: said.pop(one.value) for one in Dimension if one.value in said}

@@ -24,7 +24,14 @@ def forget_sessions() -> None:
     forget_expired()
 
 
-@shared_task(name="accounts.send_reset_link")
+# A mail server that does not answer is asked again after half a minute, and then less often.
+@shared_task(
+    name="accounts.send_reset_link",
+    autoretry_for=(OSError,),  # what smtplib raises is one
+    max_retries=5,
+    retry_backoff=30,
+    retry_jitter=False,
+)
 def send_reset_link(name: str, site: str, language: str) -> None:
     """Mail a reset link to who is called *name*, and who has that address, if they may log in.
 

@@ -196,3 +196,22 @@ def test_a_file_is_downloaded_once_for_two_clicks_and_again_a_moment_later(
     assert len(files) == 1
     with page.expect_download():
         button.click()
+
+
+def test_who_leaves_with_something_chosen_is_asked(
+    site: Site, waiting: list[Response], curator: User
+) -> None:
+    page = site.open(curator)
+    page.goto("/checks/")
+    keys(page, "Enter")
+    ready(page, waiting[0])
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    keys(page, "D")
+    with page.expect_event("dialog"):
+        page.evaluate("() => void setTimeout(() => location.assign('/'))")
+    keys(page, "Enter")
+    ready(page, waiting[1])
+    page.evaluate("() => void setTimeout(() => location.assign('/'))")
+    page.wait_for_url(lambda url: "/checks/" not in url)
+    assert asked == ["beforeunload"], "what was saved can be left"

@@ -207,3 +207,17 @@ def test_the_pages_have_no_barriers(
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
             assert wide <= 0, f"{place} scrolls sideways by {wide} at {size}"
+
+
+def test_who_leaves_with_something_chosen_is_asked(
+    site: Site, three: list[Question], curator: User
+) -> None:
+    page = site.open(curator)
+    start(page)
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    keys(page, "2")
+    with page.expect_event("dialog"):
+        page.evaluate("() => void setTimeout(() => location.assign('/'))")
+    assert asked == ["beforeunload"]
+    expect(page.locator("#labels input:checked")).to_have_count(1)

@@ -118,11 +118,15 @@ def own_slot(reviewer: User, item: UUID) -> ReviewSlot | None:
     None alike for an answer of somebody else, one that does not exist, and one of
     a review that was closed.
     """
+    slot = slot_to_save(reviewer, item)
+    is_open = slot is not None and slot.item.review.status == ReviewStatus.OPEN
+    return slot if is_open else None
+
+
+def slot_to_save(reviewer: User, item: UUID) -> ReviewSlot | None:
+    """Return the slot as ``own_slot`` does, also where its review was closed: the save says so."""
     held = ReviewSlot.objects.filter(
-        item__public_id=item,
-        holder=reviewer,
-        item__review__reviewers=reviewer,
-        item__review__status=ReviewStatus.OPEN,
+        item__public_id=item, holder=reviewer, item__review__reviewers=reviewer
     )
     return held.select_related(*WHOLE).first()
 

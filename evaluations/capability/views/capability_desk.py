@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -24,16 +25,19 @@ from evaluations.capability.selectors.capability_desk import (
     review_desk,
     review_for,
     reviewed_answer,
+    slot_to_save,
 )
 from evaluations.capability.services import review_slots
 from evaluations.capability.services.capability_judging import last_judged, save_judgement
 from evaluations.models import CapabilityReview, ReviewSlot
+from gradeapp.accounts.models import User
 from gradeapp.accounts.permissions import MemberRequest, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.desk_pages import at_hand, desk_page, shown_at
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 
 FOLDER = "evaluations/capability"
+Find = Callable[[User, UUID], ReviewSlot | None]
 
 
 @require_safe
@@ -82,7 +86,7 @@ def desk(request: MemberRequest, item_id: UUID) -> HttpResponse:
 @requires(Capability.MARK)
 def save(request: MemberRequest, item_id: UUID) -> HttpResponse:
     """Save the judgement; the next answer is shown only once that is confirmed."""
-    slot = _slot(request, item_id)
+    slot = _slot(request, item_id, find=slot_to_save)
     form = JudgementForm(reviewed_answer(slot.item), request.POST)
     try:
         if not form.is_valid():
@@ -126,9 +130,12 @@ def _review(request: MemberRequest, review_id: UUID) -> CapabilityReview:
     return review
 
 
-def _slot(request: MemberRequest, item_id: UUID) -> ReviewSlot:
-    """The reviewer's own slot; another's, none and a closed one are one and the same refusal."""
-    slot = own_slot(request.user, item_id)
+def _slot(request: MemberRequest, item_id: UUID, *, find: Find = own_slot) -> ReviewSlot:
+    """The reviewer's own slot; another's, none and a closed one are one and the same refusal.
+
+    A save is told that its review was closed.
+    """
+    slot = find(request.user, item_id)
     if slot is None:
         raise NotFound(_("There is no such response, or it is no longer assigned to you."))
     return slot

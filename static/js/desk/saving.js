@@ -24,6 +24,7 @@ function fresh() {
   return {
     retryTimer: 0,
     failures: 0,
+    shown: "", // what the form said when the item appeared
     confirmed: "", // what the form said when the save was asked for
     waits: false, // a save that could not be sent is to be sent again
     renewed: false,
@@ -142,6 +143,9 @@ function content() {
   return JSON.stringify(given);
 }
 
+// Whether something was chosen or typed since the item appeared, that is not saved.
+export const isChanged = () => Boolean(form()) && content() !== state.shown;
+
 function putOff() {
   state.waits = false;
   clearTimeout(state.retryTimer);
@@ -233,7 +237,9 @@ function appear() {
   clearTimeout(state.retryTimer);
   state = fresh();
   own.appear?.();
-  if (form()) form().dataset.ready = "yes";
+  if (!form()) return;
+  state.shown = content();
+  form().dataset.ready = "yes";
 }
 
 document.addEventListener("htmx:afterSettle", (event) => {

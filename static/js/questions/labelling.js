@@ -1,6 +1,6 @@
 // The labelling desk: what it does differently from other desks (desk/saving.js). Digits choose in the active
 // label, letters jump. The knowledge is found by typing in labelling-knowledge.js.
-import { startDesk } from "../desk/saving.js";
+import { isChanged, startDesk } from "../desk/saving.js";
 import { groupsOf } from "../desk/groups.js";
 import { form } from "../desk/page.js";
 import { notify } from "../htmx-errors.js";
@@ -137,4 +137,4 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.elt.id === "label-history") event.detail.elt.scrollIntoView({ block: "nearest" });
 });
 
-startDesk({ appear, complete, keys });
+startDesk({ appear, complete, keys, failing: isChanged });

@@ -1,6 +1,6 @@
 // The desk of checks: what it does differently from other desks (desk/saving.js). Letters of the question choose;
 // keys.js presses the keys of the outcomes.
-import { startDesk } from "../desk/saving.js";
+import { isChanged, startDesk } from "../desk/saving.js";
 import { groupsOf } from "../desk/groups.js";
 import { form } from "../desk/page.js";
 
@@ -92,4 +92,4 @@ function appear() {
   form().querySelector(".desk-save").focus({ preventScroll: true });
 }
 
-startDesk({ appear, keys });
+startDesk({ appear, keys, failing: isChanged });

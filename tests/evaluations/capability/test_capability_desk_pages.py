@@ -191,8 +191,10 @@ def test_a_closed_review_is_gone_from_the_desk(
     slot = start(client, review)
     data = sent(client, slot)
     close_review(review, acting_user=lead, now=later(5))
-    assert save(client, slot, data).status_code == 404
+    refused = save(client, slot, data)
+    assert (refused.status_code, "The review was closed." in refused.text) == (409, True)
     assert not CapabilityJudgement.objects.exists()
+    assert client.get(reverse("reviewing:desk", args=[slot.item.public_id])).status_code == 404
     assert client.get(reverse("reviewing:home")).context["reviews"] == []
 
 

@@ -170,6 +170,11 @@ def own_round(teacher: User, public_id: UUID) -> MarkingRound | None:
     return open_rounds(teacher).filter(public_id=public_id).first()
 
 
+def has_left(teacher: User, public_id: UUID) -> bool:
+    """Whether *teacher* left the round or was taken out of it."""
+    return teacher.pools.filter(round__public_id=public_id, left_at__isnull=False).exists()
+
+
 def open_rounds(teacher: User) -> QuerySet[MarkingRound]:
     """The open and paused rounds of *teacher*, oldest first."""
     own = MarkingRound.objects.filter(pool__teacher=teacher, pool__left_at=None)

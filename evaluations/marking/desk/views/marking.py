@@ -21,6 +21,7 @@ from evaluations.marking.desk.forms.marks import MarkForm, beside, panel, typed,
 from evaluations.marking.desk.selectors.desk import (
     Given,
     desk_item,
+    has_left,
     own_round,
     own_slot,
     own_windows_end,
@@ -230,6 +231,8 @@ def _draft(given: Given) -> dict[str, object]:
 
 def _round(request: MemberRequest, round_id: UUID) -> MarkingRound:
     marking_round = own_round(request.user, round_id)
+    if marking_round is None and has_left(request.user, round_id):
+        raise NotFound(_("You are no longer in this round. Your saved marks count."))
     if marking_round is None:
         raise NotFound(_("There is no such round."))
     return marking_round
