@@ -18,9 +18,9 @@ from tests.factories import PASSWORD
 
 # Playwright's loop runs in the test's thread; the tests use the database around it.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "yes"
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+# The same names as in .ci/browser: the shell opens no window of its own, with pages that cost time.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 QUIET = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
