@@ -46,7 +46,7 @@ SUMMARIES = {
 NAMES = (*TABLES, *SUMMARIES)
 _NUMBERS: dict[str, type] = {
     **dict.fromkeys(("year", "repeat", "sub_answers", "run", "version", "seconds"), int),
-    **dict.fromkeys(("full", "total", "tolerance", "final"), float),
+    **dict.fromkeys(("full", "total", "tolerance", "final", "reference"), float),
 }
 
 

@@ -8,10 +8,11 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 
 from evaluations.facts.open_marking import marks_wait_for_the_lead
 from evaluations.models import Mark, MarkingRound, PointMark
+from evaluations.models.vocabulary import SlotKind
 from gradeapp.common.plain_number import plain
 
 # Marks in memory at a time.
@@ -23,7 +24,7 @@ MARK_COLUMNS = (
     *("dataset", "model", "condition", "task", "id", "subject", "repeat", "round", "scheme"),
     *("response", "kind", "teacher", "version", "stale", "total", "full", "tolerance"),
     *("flags", "comment", "seconds", "marked_at", "final", "rule"),
-    *("entered_by", "counts", "rubric_version", "points"),
+    *("entered_by", "counts", "rubric_version", "points", "reference", "repeat_of"),
 )
 
 
@@ -38,6 +39,8 @@ def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
 
     ``counts`` is "no" for what was revised since, returned for re-marking, or sent from an older
     page. ``points`` are those of the scoring points of that version of the rubric, in their order.
+    ``reference`` is the reference mark of a seed answer; ``repeat_of`` is the alias under which the
+    response of an intra-rater check was marked before.
     """
     later = Mark.objects.filter(slot=OuterRef("slot"), stale=False, version__gt=OuterRef("version"))
     counts = Q(stale=False, version__gt=F("slot__void_version")) & ~Exists(later)
@@ -57,19 +60,22 @@ def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
         f"{answer}__tolerance",
         *("flags", "comment", "seconds", "created_at"),
         *(f"{answer}__final__value", f"{answer}__final__rule"),
-        *("entered_by__username", "counts", "rubric__version", "pk"),
+        *("entered_by__username", "counts", "rubric__version"),
+        *("reference", f"{answer}__repeat_of__alias", "pk"),
     )
     ordered = marks.order_by("slot__answer", "slot", "version", "pk")
-    rows = ordered.annotate(counts=counts).values_list(*columns).iterator(chunk_size=CHUNK)
+    seed = Case(When(slot__kind=SlotKind.SEED, then=F(f"{answer}__seed_answer__total")))
+    told = ordered.annotate(counts=counts, reference=seed)
+    rows = told.values_list(*columns).iterator(chunk_size=CHUNK)
     for row, points in _with_points(rows):
-        *first, by, counting, rubric, _mark = row
+        *first, by, counting, rubric, reference, repeat_of, _mark = row
         *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = first
         yield (
             *(*before, "yes" if stale else "no"),
             *(_plain(total), _plain(full), _plain(tolerance)),
             *(" ".join(flags), comment, seconds, at.isoformat(), _plain(value), rule),
             *(by, "yes" if counting else "no"),
-            *(rubric, points),
+            *(rubric, points, _plain(reference), repeat_of),
         )
 
 

@@ -18,6 +18,7 @@ from evaluations.marking.monitoring.selectors.monitoring import (
     watched_round,
 )
 from evaluations.marking.monitoring.selectors.teacher_marks import MarkFilter, marks_shown
+from evaluations.marking.rounds.selectors.exports import MARK_COLUMNS, marks_of_round
 from evaluations.marking.services.finalizing import newest_marks
 from evaluations.models import BlindAnswer, LanguageModel, Mark, MarkingRound, SeedAnswer, Slot
 from evaluations.models.vocabulary import AnswerRole, ArbitrationReason, Flag, SlotKind
@@ -109,6 +110,26 @@ def test_the_figures_come_from_the_rows(made: MarkingRound, teacher: User) -> No
     assert figures["seconds_median"] == (40, 4)
     # six of the round's marks are 40 and 10 seconds: 4 and 3 of them, median 40
     assert figures["pace"] == (1, 4)
+
+
+def test_the_shares_of_checks_are_recomputed_from_the_exported_marks(
+    made: MarkingRound, teacher: User
+) -> None:
+    for reference, given in (("7", "5"), ("7", "7"), ("6", "5")):
+        seed_for(made, teacher, reference, given)
+    repeat_of(answers_of(made)[0], teacher, ("3", "2", "0"))
+    rows = [dict(zip(MARK_COLUMNS, row, strict=True)) for row in marks_of_round(made)]
+    mine = [row for row in rows if row["teacher"] == teacher.username and row["counts"] == "yes"]
+    own = {row["response"]: row for row in mine if row["kind"] not in ("seed", "repeat")}
+    seeds = [row for row in mine if row["kind"] == "seed"]
+    hits = [abs(row["total"] - row["reference"]) <= row["tolerance"] for row in seeds]
+    (again,) = [row for row in mine if row["kind"] == "repeat"]
+    assert own[again["repeat_of"]]["total"] == 6
+    figures = seen(made, teacher).figures
+    assert figures["seed_hits"].value == sum(hits) / len(hits) == 2 / 3
+    assert figures["self_consistency"].value == 1
+    others = [row for row in rows if row["kind"] in ("first", "second")]
+    assert {(row["reference"], row["repeat_of"]) for row in others} == {(None, None)}
 
 
 def test_marks_returned_count_no_more(made: MarkingRound, teacher: User) -> None:
