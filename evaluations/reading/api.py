@@ -26,7 +26,7 @@ from evaluations.reading.selectors.answer_check_queue import (
 )
 from evaluations.reading.selectors.answer_checks import looked_at, reading_to_check
 from evaluations.reading.selectors.reading_labour import READERS, Labour, labour, read_runs, samples
-from evaluations.reading.services.answer_cases import check_corrections
+from evaluations.reading.services.answer_cases import take_checked_corrections
 from evaluations.reading.services.answer_checks import MOST_DRAWN, draw_sample, save_check
 from evaluations.reading.services.model_reading import (
     MOST_ANSWERS,
@@ -323,9 +323,10 @@ class CorrectionsAPI(APIView):
 
     @extend_schema(responses=CorrectionsSerializer)
     def get(self, request: Request) -> Answer:
-        """Return every correction on which people agree."""
+        """Return every correction on which people agree, and record it like a file."""
         refuse_unknown(request.query_params)
-        return Answer(CorrectionsSerializer(check_corrections()).data)
+        report = take_checked_corrections(acting_user=cast(User, request.user))
+        return Answer(CorrectionsSerializer(report).data)
 
 
 urlpatterns = [

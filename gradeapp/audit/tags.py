@@ -114,6 +114,7 @@ class Tag(StrEnum):
     PATTERN_ACCEPTED = "pattern.accepted"
     PATTERN_RETIRED = "pattern.retired"
     ITEM_DECIDED = "item.decided"
+    PROBLEMS_EXPORTED = "problems.exported"
     ITEM_REPORTED = "item.reported"
     LABELS_SET = "labels.set"
     LABELS_BULK = "labels.bulk"

@@ -129,6 +129,7 @@ TAGS: Words = {
     Tag.PATTERN_RETIRED: ("Pattern retired", "停用模式"),
     Tag.ITEM_DECIDED: ("Data problem decided", "处理数据质量问题"),
     Tag.ITEM_REPORTED: ("Data problem reported", "报告数据质量问题"),
+    Tag.PROBLEMS_EXPORTED: ("Data problems exported", "导出数据质量问题"),
     Tag.LABELS_SET: ("Labels set", "设定标注"),
     Tag.LABELS_BULK: ("Labels set for many questions", "批量设定标注"),
     Tag.LABELS_UNDONE: ("Labels restored", "撤销标注"),

@@ -154,3 +154,11 @@ def _manifest(rows: int, sha256: str, parameters: Mapping[str, object]) -> Manif
 def note_export(manifest: Manifest, target: Model, *, acting_user: User | None) -> AuditEntry:
     """Record that *acting_user* (None: the command line) took questions of *target* away."""
     return record_export(Tag.QUESTIONS_EXPORTED, target, actor=acting_user, **manifest)
+
+
+def note_problems(
+    rows: int, content: bytes, parameters: Mapping[str, object], *, acting_user: User
+) -> AuditEntry:
+    """Record that *acting_user* took a list of problems away, which holds keys of questions."""
+    manifest = _manifest(rows, hashlib.sha256(content).hexdigest(), parameters)
+    return record_export(Tag.PROBLEMS_EXPORTED, acting_user, actor=acting_user, **manifest)

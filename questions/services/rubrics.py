@@ -171,6 +171,11 @@ def import_rubrics(
     return result
 
 
+def note_one_export(rubric: Rubric, *, acting_user: User) -> None:
+    """Write down that somebody took one version of a rubric away as a file."""
+    record(Tag.RUBRICS_EXPORTED, rubric.question, actor=acting_user, version=rubric.version)
+
+
 def note_export(*, acting_user: User, dataset: str, rubrics: int) -> None:
     """Write down that somebody took the rubrics of a dataset ("": of all) away as a file."""
     detail = {"dataset": dataset, "rows": rubrics}

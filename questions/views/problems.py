@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from gradeapp.accounts.permissions import MemberRequest, check, exports, requires
 from gradeapp.accounts.roles import Capability
 from gradeapp.common.csv_cells import BOM, cell
-from gradeapp.common.long_files import place_for_a_file
+from gradeapp.common.long_files import headers_of, place_for_a_file
 from gradeapp.common.parameters import check_values, refuse_unknown
 from gradeapp.common.refusals import BadInput, Conflict, NotFound
 from questions.forms.problems import DecisionForm, ProblemFilter
@@ -32,9 +32,11 @@ from questions.selectors.gate import (
     shown_problems,
 )
 from questions.services.decisions import decide
+from questions.services.exports import note_problems
 from questions.templatetags.problems import problem_words, version
 
 PAGE = 50
+CSV = "text/csv; charset=utf-8"
 FILTERS = ("dataset", "code", "pairs", "quarantines", "state")
 COLUMNS = (
     *("problem", "code", "quarantines", "dataset", "task", "id", "key", "detail"),
@@ -81,14 +83,19 @@ def export(request: MemberRequest) -> HttpResponse:
     refuse_unknown(request.GET, ProblemFilter)
     filters = ProblemFilter(request.GET, queryset=problem_list())
     check_values(filters)
+    if request.method == "HEAD":
+        return headers_of("problems.csv", CSV)
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow(COLUMNS)
+    rows = 0
     with place_for_a_file():
         for problem in shown_problems(filters.qs):
             writer.writerow([cell(value) for value in problem_row(problem)])
+            rows += 1
     content = (BOM + buffer.getvalue()).encode("utf-8", "backslashreplace")
-    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    note_problems(rows, content, request.GET.dict(), acting_user=request.user)
+    response = HttpResponse(content, content_type=CSV)
     response["Content-Disposition"] = 'attachment; filename="problems.csv"'
     return response
 

@@ -35,6 +35,7 @@ from questions.services.rubrics import (
     QUESTION_CHANGED,
     accept_rubric,
     draft_rubric,
+    note_one_export,
     propose_draft,
 )
 from questions.views.rubric_files import rubric_file
@@ -120,7 +121,10 @@ def export(request: MemberRequest, public_id: UUID) -> HttpResponse:
     if rubric is None:
         raise NotFound(_("There is no such version of this rubric."))
     name = f"rubric-{question.task.slug}-{question.external_id}-v{rubric.version}"
-    return rubric_file([rubric_for(question, rubric)], name, request.GET.get("format", "csv"))
+    file = rubric_file([rubric_for(question, rubric)], name, request.GET.get("format", "csv"))
+    if request.method != "HEAD":
+        note_one_export(rubric, acting_user=request.user)
+    return file
 
 
 def _keep(request: MemberRequest, question: Question, typed: Editor) -> HttpResponse:

@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from gradeapp.accounts.models import User
+from gradeapp.audit.models import AuditEntry
 from questions.models import ItemDecision, ItemProblem, Question, QuestionRevision
 from questions.rules.differences import different_pieces
 from questions.services.gate import check_duplicates, check_items
@@ -116,6 +117,10 @@ def test_the_list_as_a_file(bank: dict[str, ItemProblem], lead: User) -> None:
     assert len(rows) == 3
     assert any('"agibench"' in row and '"answer key F, options ABCD"' in row for row in rows)
     assert client.get(f"{LIST}export/?color=red").status_code == 400
+    assert client.head(f"{LIST}export/").status_code == 200
+    entry = AuditEntry.objects.get(tag="problems.exported")
+    assert (entry.actor, entry.detail["rows"]) == (lead, 3)
+    assert entry.detail["parameters"] == {"quarantines": "yes"}
 
 
 def test_a_decision_is_written_and_the_next_problem_shown(

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from gradeapp.accounts.roles import Role
+from gradeapp.audit.models import AuditEntry
 from questions.forms.rubrics import Editor
 from questions.models import Question, Rubric
 from questions.rules.rubric import PointGroup, RubricLines, ScoringPoint
@@ -274,6 +275,8 @@ def test_a_version_is_downloaded(question: Question, curator: Client) -> None:
         assert "effect three" in answer.content.decode()
     assert curator.get(address("rubric-export", question), {"format": "xls"}).status_code == 400
     assert curator.get(address("rubric-export", question), {"version": "9"}).status_code == 404
+    entries = AuditEntry.objects.filter(tag="rubrics.exported")
+    assert [entry.detail for entry in entries] == [{"version": 1}] * 2
 
 
 def bank(name: str) -> str:

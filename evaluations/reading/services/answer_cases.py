@@ -95,6 +95,14 @@ def check_corrections() -> CorrectionReport:
     return CorrectionReport(cases, tuple(failures(cases)))
 
 
+@transaction.atomic
+def take_checked_corrections(*, acting_user: User) -> CorrectionReport:
+    """``check_corrections`` for a program, recorded in the audit trail as a file is."""
+    report = check_corrections()
+    _note(report.total, acting_user)
+    return report
+
+
 def case_report() -> CaseReport:
     """Return the corrections like a file of ``check_cases``; raise BadInput if there are none."""
     report = check_corrections()

@@ -35,6 +35,7 @@ from gradeapp.accounts.roles import Role
 from gradeapp.audit.models import AuditEntry
 from gradeapp.common.refusals import BadInput, Conflict
 from questions.rules.vocabulary import QuestionType
+from tests.conftest import logged_in
 from tests.evaluations.check_world import (
     BRACKETED,
     MEANT,
@@ -306,6 +307,10 @@ def test_a_correction_that_the_reader_has_learned_counts_as_right(curator: User)
     check(response, curator, "A")
     report = check_corrections()
     assert (report.total, report.right) == (1, 1)
+    told = logged_in(curator).get("/api/v1/answer-checks/corrections/").json()
+    assert (told["total"], told["right"], len(told["cases"])) == (1, 1, 1)
+    entry = AuditEntry.objects.get(tag="answer.corrections_exported")
+    assert (entry.actor, entry.detail) == (curator, {"rows": 1})
 
 
 def test_labour_is_who_read_what_counts(curator: User) -> None:
