@@ -211,17 +211,27 @@ def memory_of(pid: int) -> int:
 
 
 def descriptors_of(pid: int) -> list[str]:
-    """What each open file descriptor of a process leads to: a path, or ``port N`` of a peer."""
-    peers = {}
-    for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
-        columns = line.split()
-        peers[f"socket:[{columns[9]}]"] = f"port {int(columns[2].partition(':')[2], 16)}"
-    found = []
+    """What each open file descriptor of a process leads to: a path, or ``port N`` of a peer.
+
+    Peers are read before and after, as connections are opened and closed meanwhile.
+    """
+    before = _peers_of(pid)
+    targets = []
     for one in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):  # closed meanwhile
-            target = str(one.readlink())
-            found.append(peers.get(target, target.partition(":")[0]))
-    return found
+            targets.append(str(one.readlink()))
+    peers = _peers_of(pid) | before
+    return [peers.get(target, target.partition(":")[0]) for target in targets]
+
+
+def _peers_of(pid: int) -> dict[str, str]:
+    """The ``port N`` at the other end of each connection that a process can see, by its socket."""
+    lines = Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]
+    columns = [line.split() for line in lines]
+    return {
+        f"socket:[{inode}]": f"port {int(peer.partition(':')[2], 16)}"
+        for _place, _local, peer, *_rest, inode in (line[:10] for line in columns)
+    }
 
 
 def children_of(pid: int) -> list[int]:
