@@ -239,12 +239,13 @@ def asked_params(params: ReportParams, named: ReplyModels | None = None) -> dict
 def changed_models(params: ReportParams) -> ReplyModels:
     """Return, by model and condition, the names that replies gave for the model with their numbers.
 
-    Of those whose replies named several.
+    Of the runs that *params* choose, and those whose replies named several.
     """
     answered = Run.objects.filter(params.of_runs(), purpose=RunPurpose.ANSWER)
     chosen = Condition.objects.filter(runs__in=answered).select_related("language_model")
     asked = {one.pk: str(one) for one in chosen.distinct()}
-    return {asked[pk]: dict(names) for pk, names in changed_names(asked).items()}
+    changed = changed_names(asked, params.of_runs("job__run__"))
+    return {asked[pk]: dict(names) for pk, names in changed.items()}
 
 
 def retried_responses(dataset: str) -> set[int]:

@@ -50,10 +50,14 @@ def model_names() -> list[str]:
     return list(models.values_list("name", flat=True).distinct())
 
 
-def reply_names(chosen: Iterable[Condition | int]) -> ReplyNames:
-    """Return the names that answered calls gave for the model, by condition."""
+def reply_names(chosen: Iterable[Condition | int], among: Q | None = None) -> ReplyNames:
+    """Return the names that answered calls gave for the model, by condition.
+
+    *among* is a filter of attempts: only those count; without it, all do.
+    """
     rows = (
         Attempt.objects.filter(
+            among or Q(),
             ~Q(response_model=""),
             job__run__condition__in=list(chosen),
             job__run__purpose=RunPurpose.ANSWER,
@@ -69,9 +73,9 @@ def reply_names(chosen: Iterable[Condition | int]) -> ReplyNames:
     return names
 
 
-def changed_names(chosen: Iterable[Condition | int]) -> ReplyNames:
+def changed_names(chosen: Iterable[Condition | int], among: Q) -> ReplyNames:
     """Return ``reply_names`` of the conditions whose replies named more than one model."""
-    return {key: names for key, names in reply_names(chosen).items() if len(names) > 1}
+    return {key: names for key, names in reply_names(chosen, among).items() if len(names) > 1}
 
 
 def settings_words(condition: Condition) -> list[str]:

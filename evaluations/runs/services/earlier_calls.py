@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from evaluations.models import Attempt, Endpoint
-from evaluations.models.vocabulary import AttemptStatus, RunPurpose
+from evaluations.models.vocabulary import AttemptStatus, RunPurpose, UsageState
 from evaluations.runs.kinds import Cost
 from evaluations.runs.services.frozen import prices_of
 
@@ -51,6 +51,7 @@ def earlier_calls(
     *alike* and *nearest* are filters of attempts: only those of *alike* count. If there are
     ``ENOUGH`` of *nearest* too, only those do; if there are not enough without it, the rule of
     thumb is returned. Of calls from before sizes of prompts were stored, only the replies count.
+    Token counts that cannot be right count for nothing.
     """
     answered = Attempt.objects.filter(
         job__run__endpoint=endpoint,
@@ -64,13 +65,14 @@ def earlier_calls(
 
 def _known(answered: QuerySet[Attempt]) -> EarlierCalls | None:
     """Return what the calls in *answered* say, None if there are few or none was counted."""
-    sized = Q(prompt_tokens__isnull=False, prompt_bytes__isnull=False)
+    believed = ~Q(usage=UsageState.ODD)
+    sized = believed & Q(prompt_tokens__isnull=False, prompt_bytes__isnull=False)
     sums = answered.order_by().aggregate(
         n=Count("pk"),
-        counted=Count("prompt_tokens"),
+        counted=Count("prompt_tokens", filter=believed),
         read=Sum("prompt_tokens", filter=sized),
         size=Sum("prompt_bytes", filter=sized),
-        written=Avg("completion_tokens"),
+        written=Avg("completion_tokens", filter=believed),
         cached=Sum("cached_tokens", filter=sized),
         seconds=Avg("seconds", filter=Q(job__run__by_batch=False)),
     )

@@ -30,19 +30,23 @@ def run(db: None) -> Run:
     made = run_of("canary-asked", condition=condition, endpoint=endpoint, status=RunStatus.FINISHED)
     chosen(made, "A")
     for number, name in enumerate(["m-0613", "m-0613", "m-turbo"]):
-        question = make_question()
-        job = Job.objects.create(run=made, question=question, revision=question.current)
-        Attempt.objects.create(
-            job=job,
-            number=1,
-            fence=number,
-            status=AttemptStatus.ANSWERED,
-            request_hash="h",
-            sent_at=timezone.now(),
-            response_model=name,
-        )
+        replied(made, name, number)
     chosen(run_of(ALPHA), "A")
     return made
+
+
+def replied(run: Run, name: str, fence: int) -> None:
+    """An answered call of *run* whose reply named *name*."""
+    question = make_question()
+    Attempt.objects.create(
+        job=Job.objects.create(run=run, question=question, revision=question.current),
+        number=1,
+        fence=fence,
+        status=AttemptStatus.ANSWERED,
+        request_hash="h",
+        sent_at=timezone.now(),
+        response_model=name,
+    )
 
 
 def test_the_list_says_how_models_were_asked(run: Run, lead: User) -> None:
@@ -61,12 +65,17 @@ def test_the_list_says_how_models_were_asked(run: Run, lead: User) -> None:
 
 
 def test_reports_note_replies_that_named_another_model(run: Run, lead: User) -> None:
+    elsewhere = run_of(
+        "canary-asked", "other", condition=run.condition, endpoint=run.endpoint, status=run.status
+    )
+    replied(elsewhere, "m-elsewhere", 9)
     made = build_report("rates", ReportParams("exam"))
     assert made.params["reply_models"] == {
         "canary-asked · zero-shot · T 0.3": {"m-0613": 2, "m-turbo": 1}
     }
     assert "m-0613 (2), m-turbo (1)" in logged_in(lead).get("/reports/").text
     assert "reply_models" not in build_report("rates", ReportParams("exam", (ALPHA,))).params
+    assert "reply_models" not in build_report("rates", ReportParams("other")).params
 
 
 def test_a_name_is_unique_for_the_model_and_its_change_is_recorded(run: Run, admin: User) -> None:

@@ -10,7 +10,7 @@ from evaluations.conditions import Asking, PromptSetting, Sampling
 from evaluations.judging.services import ensure_judge, start_judge_run
 from evaluations.judging.services.judge_costs import estimate_judging
 from evaluations.models import Attempt, Endpoint, Run
-from evaluations.models.vocabulary import RunPurpose
+from evaluations.models.vocabulary import RunPurpose, UsageState
 from evaluations.runs.kinds import Cost
 from evaluations.runs.services.earlier_calls import earlier_calls
 from evaluations.runs.services.run_estimates import estimate
@@ -96,4 +96,12 @@ def test_replies_are_those_of_the_same_setting(priced: Endpoint) -> None:
     read, size = (sum(column) for column in zip(*calls, strict=True))
     assert (found.n, found.tokens_a_byte) == (10, pytest.approx(read / size))
     assert earlier_calls(priced, RunPurpose.ANSWER).n == 50
+    odd = Attempt.objects.filter(job__run=plain).earliest("pk")
+    kept = (odd.prompt_tokens, odd.completion_tokens, odd.prompt_bytes)
+    Attempt.objects.filter(pk=odd.pk).update(
+        prompt_tokens=10**9, completion_tokens=10**9, usage=UsageState.ODD
+    )
+    found = earlier_calls(priced, RunPurpose.ANSWER, nearest=of_plain)
+    assert found.tokens_a_byte == pytest.approx((read - kept[0]) / (size - kept[2]))
+    assert found.written < 600
     assert earlier_calls(priced, RunPurpose.JUDGE).n == 0
