@@ -28,7 +28,7 @@ from evaluations.reading.rules.extraction.published_agieval import read_agieval
 from evaluations.reading.rules.extraction.reading import Extraction as Reading
 from evaluations.reading.rules.extraction.reading import unread
 from evaluations.reading.selectors.answer_checks import DecidedReading, decided_readings
-from evaluations.reading.selectors.reading_patterns import PatternSet
+from evaluations.reading.selectors.reading_patterns import UNSURE, PatternSet
 from evaluations.statistics.outcomes import LedgerOutcome, ReadingOutcome, ReplyEnding
 from evaluations.statistics.policies import Policy, PublishedRules
 from questions.rules.vocabulary import CHOICE_TYPES, QuestionType
@@ -44,8 +44,6 @@ PUBLISHED_VERSIONS = {
 }
 # How the reading of a program's message is called, which is no answer.
 ERROR_TEXT = "error_text"
-# Where patterns are tried after the cascade.
-UNSURE = (ReadingOutcome.NO_ANSWER, ReadingOutcome.AMBIGUOUS)
 
 
 @dataclass(frozen=True, slots=True)

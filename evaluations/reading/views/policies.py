@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from evaluations.reading.rules.scoring.ablation import Reason, ablation_table
 from evaluations.reading.selectors.ablation import ablation, quotations
+from evaluations.reading.selectors.reading_patterns import scored_by_other_patterns
 from evaluations.reading.services.exports import note_run_export
 from evaluations.reading.services.gold_check import check_golds
 from evaluations.reading.views.rescoring import scored_before
@@ -47,6 +48,7 @@ def policies_page(request: MemberRequest, pk: int) -> HttpResponse:
         "lines": [(one, words.get(one.response, {})) for one in page.object_list],
         "may_export": request.user.may(Capability.EXPORT),
         "outdated": scored_before(run),
+        "by_patterns": scored_by_other_patterns(run.responses.all()).count(),
     }
     return render(request, "evaluations/reading/policies.html", context)
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from evaluations.models import Rescoring, Run
+from evaluations.models import Rescoring, Response, Run
 from evaluations.reading.forms.rescoring import RescoringForm
 from evaluations.reading.selectors import rescorings as reading
+from evaluations.reading.selectors.reading_patterns import scored_by_other_patterns
 from evaluations.reading.services import rescoring_jobs as services
 from evaluations.reading.services.readers import ERROR_TEXT_VERSION
 from evaluations.reading.services.scoring import PRESENT_READERS
@@ -52,4 +53,5 @@ class RescoringPages(WorkPages):
         return services.start_rescoring(*form.wanted(), acting_user=request.user)
 
     def more_of_list(self, request: MemberRequest, owner: int | None) -> dict[str, Any]:
-        return {"outdated": scored_before(None)}
+        others = scored_by_other_patterns(Response.objects.all())
+        return {"outdated": scored_before(None), "by_patterns": others.count()}

@@ -21,7 +21,9 @@ from evaluations.facts.pairs import TEACHER_PAIR
 from evaluations.facts.params import ReportParams
 from evaluations.facts.words import short_subject
 from evaluations.judging.sampling.services import note_look_at_samples
+from evaluations.models import Response
 from evaluations.reading.selectors.gold_checks import gold_check_of, was_checked
+from evaluations.reading.selectors.reading_patterns import scored_by_other_patterns
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore_repaired
 from evaluations.reports.forms import ReportFilter
@@ -110,6 +112,8 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         "may_export": request.user.may(Capability.EXPORT),
         "may_see_judgements": request.user.may(Capability.SEE_JUDGEMENTS),
         "to_score": len(to_score_again(params.dataset)) if params.policy == Policy.STRICT else 0,
+        "by_patterns": patterns_behind(params),
+        "may_see_runs": request.user.may(Capability.SEE_RUNS),
         "may_score": request.user.may(Capability.EDIT_QUESTIONS),
         "finals": None if params.is_judge or params.is_estimate else finals_note(params),
         "finals_link": address_of("reports:rows", params, part=Part.SUBJECTIVE.value),
@@ -125,6 +129,13 @@ def report_overview(request: MemberRequest) -> HttpResponse:
         **shown(made, params, colours, part, short),
     }
     return _sent(request, context)
+
+
+def patterns_behind(params: ReportParams) -> int:
+    """Return how many responses behind a strict report did not try the patterns of today."""
+    if params.policy != Policy.STRICT:
+        return 0
+    return scored_by_other_patterns(Response.objects.filter(params.of_runs("run__"))).count()
 
 
 def _sent(request: MemberRequest, context: dict[str, Any]) -> HttpResponse:

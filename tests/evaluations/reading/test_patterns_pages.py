@@ -122,6 +122,28 @@ def test_a_page_from_before_a_decision_makes_no_other(lead: User) -> None:
     assert len(accepted_patterns().patterns) == 1
 
 
+def test_pages_say_which_scores_are_from_before_a_decision(lead: User) -> None:
+    """A report showed the scores from before as if the patterns of today had been tried."""
+    run = run_with((TAGGED, 8), (IN_WORDS, 6), (UNREAD, 2))
+    search = searched(run)
+    score_responses(run.responses.all())
+    row = newest_patterns(search)[0]
+    client, pages = logged_in(lead), ("/reports/?policy=strict", "/runs/scoring/")
+    pages = (*pages, reverse("scoring:policies", args=[run.pk]))
+
+    def told() -> set[bool]:
+        words = "8 responses were scored before the last decision about a pattern"
+        return {words in client.get(page).text for page in pages}
+
+    assert told() == {False}
+    for decision, seen in (("accept", 0), ("retire", None)):
+        seen = MinedPattern.objects.get(pk=row.pk).decision_id if seen is None else seen
+        client.post(reverse(f"runs:pattern-{decision}", args=[row.pk]), {"seen": seen})
+        assert told() == {True}
+        score_responses(run.responses.all())
+        assert told() == {False}
+
+
 def test_the_bar_of_a_search_under_way_and_its_end(lead: User) -> None:
     run = run_with((TAGGED, 8))
     search = start_search(run, acting_user=lead)

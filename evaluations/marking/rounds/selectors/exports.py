@@ -65,8 +65,8 @@ def marks_as_cells(marks: QuerySet[Mark]) -> Iterator[Cells]:
     )
     ordered = marks.order_by("slot__answer", "slot", "version", "pk")
     seed = Case(When(slot__kind=SlotKind.SEED, then=F(f"{answer}__seed_answer__total")))
-    told = ordered.annotate(counts=counts, reference=seed)
-    rows = told.values_list(*columns).iterator(chunk_size=CHUNK)
+    marked = ordered.annotate(counts=counts, reference=seed)
+    rows = marked.values_list(*columns).iterator(chunk_size=CHUNK)
     for row, points in _with_points(rows):
         *first, by, counting, rubric, reference, repeat_of, _mark = row
         *before, stale, total, full, tolerance, flags, comment, seconds, at, value, rule = first
