@@ -69,8 +69,12 @@ def sheet_xlsx(sheet: str, lines: Sequence[SheetLine], words: SheetWords) -> byt
         "text": book.add_format({"text_wrap": True, "valign": "top", "quote_prefix": True}),
         "number": book.add_format({"valign": "top"}),
         "fill": book.add_format({"bg_color": "#FFF7E0", "border": 1, "valign": "top"}),
+        # As text, so that a spreadsheet makes no date of a comment 3/4 and no formula of -x.
         "fill_text": book.add_format(
-            {"bg_color": "#FFF7E0", "border": 1, "valign": "top", "text_wrap": True}
+            {
+                **{"bg_color": "#FFF7E0", "border": 1, "valign": "top"},
+                **{"text_wrap": True, "num_format": "@"},
+            }
         ),
         "none": book.add_format({"font_color": "#999999", "align": "right", "valign": "top"}),
     }

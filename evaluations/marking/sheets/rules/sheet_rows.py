@@ -21,6 +21,11 @@ from gradeapp.common.named import Named
 NONE = "–"
 _POINT = re.compile(r"(?:point|采分点)\s{0,3}([0-9]{1,3})(?!\d).*", re.IGNORECASE | re.DOTALL)
 _NUMBER = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,20})?")
+# What a spreadsheet makes of 3/4, 1:30 and -x: a date, a time, an error value.
+_CHANGED = re.compile(
+    r"\d{4}-\d\d-\d\dT[\d:.]{5,20}|\d\d:\d\d:\d\d(?:\.\d{1,9})?"
+    r"|#(?:NAME\?|VALUE!|REF!|DIV/0!|NUM!|NULL!|N/A)"
+)
 _BETWEEN_FLAGS = re.compile(r"[,;，；、\n]+")
 
 
@@ -93,6 +98,7 @@ class CellFault(StrEnum):
     POINT_TOO_MANY = "point_too_many"  # point, points
     TOTAL_MISSING = "total_missing"
     TOTAL_NOT_A_NUMBER = "total_not_a_number"  # text
+    COMMENT_CHANGED = "comment_changed"  # text
     UNKNOWN_FLAG = "unknown_flag"  # text
 
 
@@ -138,9 +144,15 @@ def read_row(row: FilledRow, points: int, flags: Mapping[str, str]) -> ReadRow:
     return ReadRow(
         points=given,
         total=_total(row.total, needed=not points),
-        comment=unguarded(row.comment),
+        comment=_comment(row.comment),
         flags=_flags(row.flags, flags),
     )
+
+
+def _comment(cell: str) -> str:
+    if _CHANGED.fullmatch(cell):
+        raise CellError(CellFault.COMMENT_CHANGED, text=cell[:40])
+    return unguarded(cell)
 
 
 def unguarded(text: str) -> str:

@@ -73,6 +73,9 @@ CELL_SENTENCES: Mapping[CellFault, object] = {
     CellFault.TOTAL_NOT_A_NUMBER: gettext_lazy(
         "The total “%(text)s” is not a number such as 2.5, with the digits 0 to 9."
     ),
+    CellFault.COMMENT_CHANGED: gettext_lazy(
+        "The spreadsheet has made “%(text)s” of the comment. Type it again as text."
+    ),
     CellFault.UNKNOWN_FLAG: gettext_lazy("There is no flag called “%(text)s”."),
 }
 

@@ -121,6 +121,8 @@ def test_a_workbook_says_what_its_cells_take() -> None:
         "H2": ("0", "7.5", "max 7.5"),
         "H3": ("0", "7.5", "max 7.5"),
     }
+    formats = {cell.coordinate: cell.number_format for cell in page_of(content)[2]}
+    assert [formats[cell] for cell in ("F2", "H2", "J2", "K2")] == ["General"] * 2 + ["@"] * 2
     how_to = openpyxl.load_workbook(io.BytesIO(content)).worksheets[1]
     assert (how_to.title, how_to["A1"].value, how_to["A1"].data_type) == (
         "Instructions",

@@ -84,6 +84,14 @@ def test_what_cannot_be_read_is_named(
     assert refused.value.code is code
 
 
+@pytest.mark.parametrize("made", ["2026-03-04T00:00:00", "10:30:00", "#NAME?", "#N/A", "#DIV/0!"])
+def test_what_a_spreadsheet_made_of_a_comment_is_no_comment(made: str) -> None:
+    with pytest.raises(CellError) as refused:
+        read_row(row(("3", "1"), comment=made), 2, FLAGS)
+    assert refused.value.code is CellFault.COMMENT_CHANGED
+    assert read_row(row(("3", "1"), comment=f"见 {made}"), 2, FLAGS).comment == f"见 {made}"
+
+
 def test_without_scoring_points_there_is_a_total() -> None:
     assert read_row(row(total="7.5"), 0, {}).total == Decimal("7.5")
     with pytest.raises(CellError, match="total_missing"):
