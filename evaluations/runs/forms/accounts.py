@@ -10,7 +10,9 @@ from evaluations.runs.services.accounts import MOST_A_MINUTE, MOST_IN_FLIGHT
 
 
 class AccountForm(forms.Form):
-    """The limits of a provider account."""
+    """The limits of a provider account; ``seen`` names those that the page showed."""
+
+    seen = forms.CharField(max_length=200, required=False, widget=forms.HiddenInput)
 
     name = forms.CharField(max_length=60, label=_("Name"))
     max_in_flight = amounts.whole(
@@ -29,7 +31,9 @@ class AccountForm(forms.Form):
 
 
 class CapForm(forms.Form):
-    """The spending caps of one currency."""
+    """The spending caps of one currency; ``seen`` names those that the page showed."""
+
+    seen = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
 
     currency = forms.RegexField(r"^[A-Z]{3}$", widget=forms.HiddenInput)
     per_month = amounts.money(_("Cap per month"))

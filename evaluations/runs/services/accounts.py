@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from evaluations.models import ProviderAccount, Run
 from evaluations.models.vocabulary import PauseReason, RunStatus
 from evaluations.runs.services.runs import resume_run
+from evaluations.runs.services.seen_limits import check_seen
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
@@ -24,6 +25,12 @@ NOTHING_REPORTED = dict.fromkeys(
 )
 
 
+def limits_in_words(account: ProviderAccount) -> str:
+    """Return name and limits of *account* as a form names what it shows."""
+    limits = (account.max_in_flight, account.requests_per_minute, account.tokens_per_minute)
+    return " ".join(map(str, (*limits, account.name)))
+
+
 @transaction.atomic
 def save_account(
     *,
@@ -33,9 +40,12 @@ def save_account(
     tokens_per_minute: int | None,
     acting_user: User | None,
     account: ProviderAccount | None = None,
+    seen: str = "",
 ) -> ProviderAccount:
     """Create an account, or change *account*. A limit of None means none. Raises BadInput.
 
+    *seen* is the ``limits_in_words`` that the person had before their eyes; Conflict, if given and
+    others hold by now.
     New limits hold at once, also for calls of workers that are at work. A new account that is sent
     twice is one.
     """
@@ -55,6 +65,8 @@ def save_account(
         if not is_free and named.filter(**given).exists():
             return account
     else:
+        account = ProviderAccount.objects.select_for_update().get(pk=account.pk)
+        check_seen(seen, limits_in_words(account))
         is_free = not named.exclude(pk=account.pk).exists()
     if not is_free:
         raise BadInput(_("There is already an account called %(name)s.") % {"name": name})

@@ -18,10 +18,12 @@ from django.utils.translation import gettext as _
 
 from evaluations.models import Endpoint, Job, Spending, SpendingCap
 from evaluations.models.vocabulary import JobStatus
+from evaluations.runs.services.seen_limits import check_seen
 from gradeapp.accounts.models import User
 from gradeapp.audit.record import record
 from gradeapp.audit.tags import Tag
 from gradeapp.common.exact_money import amount_of, units_of
+from gradeapp.common.plain_number import plain
 from gradeapp.common.refusals import BadInput
 
 
@@ -118,6 +120,11 @@ def spent(now: datetime) -> list[Spent]:
     return rows
 
 
+def caps_in_words(per_month: Decimal | None, in_total: Decimal | None) -> str:
+    """Return both caps as a form names what it shows."""
+    return " ".join("none" if one is None else plain(one) for one in (per_month, in_total))
+
+
 @transaction.atomic
 def save_cap(
     *,
@@ -125,14 +132,21 @@ def save_cap(
     per_month: Decimal | None,
     in_total: Decimal | None,
     acting_user: User | None,
+    seen: str = "",
 ) -> SpendingCap:
-    """Set the caps of *currency*, None for none. Raises BadInput for an amount below zero."""
+    """Set the caps of *currency*, None for none. Raises BadInput for an amount below zero.
+
+    *seen* are the ``caps_in_words`` that the person had before their eyes; Conflict, if given and
+    others count by now.
+    """
     for amount in (per_month, in_total):
         if amount is not None and not (amount.is_finite() and 0 <= amount < 10**8):
             raise BadInput(_("A cap must be an amount of zero or more, or empty."))
-    cap, _new = SpendingCap.objects.update_or_create(
-        currency=currency, defaults={"per_month": per_month, "in_total": in_total}
-    )
+    SpendingCap.objects.get_or_create(currency=currency)
+    cap = SpendingCap.objects.select_for_update().get(currency=currency)
+    check_seen(seen, caps_in_words(cap.per_month, cap.in_total))
+    cap.per_month, cap.in_total = per_month, in_total
+    cap.save(update_fields=["per_month", "in_total"])
     amounts = {"per_month": per_month, "in_total": in_total}
     texts = {name: None if amount is None else str(amount) for name, amount in amounts.items()}
     record(Tag.SPENDING_CAP, cap, actor=acting_user, currency=currency, **texts)

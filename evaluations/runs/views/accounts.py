@@ -17,7 +17,7 @@ from evaluations.models import ProviderAccount
 from evaluations.runs.forms.accounts import AccountForm, CapForm
 from evaluations.runs.selectors.accounts import get_account
 from evaluations.runs.services import spending
-from evaluations.runs.services.accounts import end_wait, save_account
+from evaluations.runs.services.accounts import end_wait, limits_in_words, save_account
 from evaluations.runs.tasks import ask_for_work
 from gradeapp.accounts.confirmation import check_confirmed, check_cost
 from gradeapp.accounts.permissions import MemberRequest, requires
@@ -64,13 +64,19 @@ def account_end_wait(request: MemberRequest, pk: int) -> HttpResponse:
 
 def _edit(request: MemberRequest, account: ProviderAccount | None) -> HttpResponse:
     posted = request.method == "POST"
-    initial = {name: getattr(account, name) for name in AccountForm.base_fields} if account else {}
+    limits = set(AccountForm.base_fields) - {"seen"}
+    initial = {name: getattr(account, name) for name in limits} if account else {}
+    if account:
+        initial["seen"] = limits_in_words(account)
     form = AccountForm(request.POST) if posted else AccountForm(initial=initial)
     if posted and form.is_valid():
         try:
             saved = save_account(account=account, acting_user=request.user, **form.cleaned_data)
         except Refusal as refusal:
             form.add_error(None, str(refusal))
+            if account and refusal.code == "changed_meanwhile":
+                form.data = form.data.copy()
+                form.data["seen"] = limits_in_words(get_account(account.pk))
         else:
             messages.success(request, _("%(name)s saved.") % {"name": saved.name})
             return redirect("runs:endpoints")
@@ -84,19 +90,30 @@ def _edit(request: MemberRequest, account: ProviderAccount | None) -> HttpRespon
 def spending_page(request: MemberRequest) -> HttpResponse:
     """Show what was spent by currency, or save the caps of one."""
     posted = CapForm(request.POST, prefix=request.POST.get("prefix", "")[:9] or None)
+    refused: Refusal | None = None
     if request.method == "POST" and posted.is_valid():
         check_confirmed(request)
-        cap = spending.save_cap(acting_user=request.user, **posted.cleaned_data)
-        messages.success(request, _("%(name)s saved.") % {"name": cap.currency})
-        return redirect("runs:spending")
+        try:
+            cap = spending.save_cap(acting_user=request.user, **posted.cleaned_data)
+        except Refusal as refusal:
+            refused = refusal
+            posted.add_error(None, str(refusal))
+        else:
+            messages.success(request, _("%(name)s saved.") % {"name": cap.currency})
+            return redirect("runs:spending")
     rows = []
     for one in spending.spent(database_now()):
+        seen = spending.caps_in_words(one.per_month, one.in_total)
         initial = {
+            "seen": seen,
             "currency": one.currency,
             "per_month": _typed(one.per_month),
             "in_total": _typed(one.in_total),
         }
         own = request.method == "POST" and posted.prefix == one.currency
+        if own and refused and refused.code == "changed_meanwhile":
+            posted.data = posted.data.copy()
+            posted.data[posted.add_prefix("seen")] = seen
         rows.append((one, posted if own else CapForm(initial=initial, prefix=one.currency)))
     return render(
         request,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -64,6 +65,47 @@ def test_caps_are_set_by_currency(client: Client, endpoint: Endpoint) -> None:
     assert (cap.currency, cap.per_month, cap.in_total) == ("CNY", Decimal("12.5"), None)
     assert 'value="12.5"' in client.get(address).content.decode()
     assert client.post(address, {**form, "CNY-per_month": "-1"}).status_code == 400
+
+
+def hidden(page: str, name: str) -> str:
+    """The value of a hidden field of a page."""
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found
+    return found[1]
+
+
+def test_an_older_page_takes_no_limit_away(client: Client, endpoint: Endpoint) -> None:
+    """An admin's cap of a month was gone once a colleague saved a cap in total from before."""
+    spending, account = (
+        reverse("runs:spending"),
+        reverse("runs:account", args=[endpoint.account_id]),
+    )
+    before = {one: client.get(one).text for one in (spending, account)}
+    caps = {"prefix": "CNY", "CNY-currency": "CNY"}
+    named = {"name": endpoint.account.name}
+    caps |= {"CNY-seen": hidden(before[spending], "CNY-seen")}
+    named |= {"seen": hidden(before[account], "seen")}
+    assert client.post(spending, caps | {"CNY-per_month": "5"}).status_code == 302
+    assert client.post(account, named | {"requests_per_minute": "60"}).status_code == 302
+    for where, old, name, new in (
+        (spending, caps, "CNY-in_total", "50"),
+        (account, named, "tokens_per_minute", "90000"),
+    ):
+        refused = client.post(where, old | {name: new})
+        assert (refused.status_code, "Somebody has saved these limits" in refused.text) == (
+            400,
+            True,
+        )
+        assert f'value="{new}"' in refused.text, "what was typed stays"
+        seen = "CNY-seen" if "CNY-seen" in old else "seen"
+        assert (
+            client.post(where, old | {name: new, seen: hidden(refused.text, seen)}).status_code
+            == 302
+        )
+    cap = SpendingCap.objects.get()
+    assert (cap.per_month, cap.in_total) == (None, 50), "who has read the sentence may replace it"
+    limits = ProviderAccount.objects.get(pk=endpoint.account_id)
+    assert (limits.requests_per_minute, limits.tokens_per_minute) == (None, 90_000)
 
 
 def test_the_page_of_a_new_run_names_the_same_run(client: Client, endpoint: Endpoint) -> None:
