@@ -391,6 +391,27 @@ def test_two_windows_show_both_marks_side_by_side(
     site.troubles.clear()  # the browser itself reports the 409
 
 
+def test_what_is_typed_after_another_window_saved_is_the_draft_of_a_change(
+    site: Site, made: MarkingRound, teacher: User
+) -> None:
+    page = site.open(teacher)
+    now = start(page)
+    second = page.context.new_page()
+    second.goto(page.url)
+    give_all(page, "first window")
+    keys(page, "Control+Enter")
+    expect_another(page, now)
+    second.bring_to_front()
+    keys(second, "c")
+    second.keyboard.type("second window")
+    expect(second.locator(".saved")).to_contain_text("draft saved")
+    second.reload()
+    expect(second.locator("#comment")).to_have_value("second window")
+    expect(second.locator(".saved")).to_have_text(DRAFTED)
+    assert [mark.comment for mark in Mark.objects.all()] == ["first window"]
+    site.troubles.clear()  # the browser itself reports the 409
+
+
 def test_a_draft_counts_after_one_of_a_browser_whose_clock_is_ahead(
     site: Site, made: MarkingRound, teacher: User
 ) -> None:

@@ -8,7 +8,7 @@ let state = fresh();
 
 function fresh() {
   const sequence = Number(marks()?.dataset.draftSequence ?? 0);
-  return { dirty: false, sequence, timer: 0, failures: 0, renewed: false, sending: null, left: 0 };
+  return { dirty: false, sequence, timer: 0, failures: 0, renewed: false, sending: null, left: 0, lost: false };
 }
 
 export function beginDrafts() {
@@ -35,7 +35,7 @@ awaitLeft();
 
 export const hasUnsent = () => state.dirty;
 export const underWay = () => state.sending;
-export const draftsFail = () => state.failures > 0;
+export const draftsFail = () => state.failures > 0 || state.lost;
 
 export function holdDrafts() {
   clearTimeout(state.timer);
@@ -64,6 +64,9 @@ export function sayAbove(sentence, text = "", way = "") {
   }
   marks().querySelector(".points").before(said);
 }
+
+// Refused, and kept by the server as it says.
+const KEPT = ["rubric_changed", "returned", "round_closed"];
 
 // The rubric was replaced, the mark returned, the round closed, or the response is somebody else's now. False for any
 // other refusal.
@@ -109,6 +112,7 @@ async function send(form, how) {
   if (how === "leaving") body.append("leaving", "yes");
   // What was typed since a save whose answer did not come changes that mark, where the server has it.
   if ("unconfirmed" in form.dataset) body.append("unconfirmed", "yes");
+  if ("beside" in form.dataset) body.append("beside", "yes");
   const keepalive = how === "leaving" || how === "hidden";
   if (how === "leaving") {
     sessionStorage.setItem(LEFT, JSON.stringify({ url: form.dataset.draftUrl, sequence: state.sequence }));
@@ -125,6 +129,7 @@ async function became(answer, text, form) {
   if (answer?.ok) {
     state.failures = 0;
     state.renewed = false;
+    state.lost = false;
     if (!isBusy() && !state.dirty) show("draft", form.dataset.kept.replace("%time%", text));
     return;
   }
@@ -135,9 +140,17 @@ async function became(answer, text, form) {
     if (!isBusy()) await sendDraft();
     return;
   }
+  // Another window of the same teacher saved this response: what stands here is the draft of a change of that mark.
+  if (answer?.status === 409 && refusalCode(text) === "draft_too_late" && !("beside" in form.dataset)) {
+    form.dataset.beside = "";
+    state.dirty = true;
+    if (!isBusy()) await sendDraft();
+    return;
+  }
   const loggedOut = isLoggedOut(answer?.status, state.renewed);
   const lasting = answer && !loggedOut && answer.status < 500 && answer.status !== 429;
-  state.dirty = !lasting; // a draft that is refused for good does not block leaving
+  state.dirty = !lasting;
+  state.lost = lasting && !KEPT.includes(refusalCode(text)); // it is kept nowhere: who closes the page is asked
   if (isBusy()) return; // the save that is being sent contains all of it
   show("failed", lasting ? form.dataset.draftRefused : form.dataset.draftFailed);
   if (loggedOut) await waitForLogin(renewed);

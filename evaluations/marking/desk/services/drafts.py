@@ -40,6 +40,7 @@ def save_draft(
     rubric: str = "",
     leaving: bool = False,
     unconfirmed: UUID | None = None,
+    beside: bool = False,
     now: datetime,
 ) -> int | None:
     """Keep *content* as the draft of *teacher*; the highest *sequence* wins.
@@ -49,7 +50,8 @@ def save_draft(
 
     *based_on_version* is the version of the own mark that the page showed, 0 for none, *rubric*
     the code of the rubric that it showed. *unconfirmed* is the key of a save of the page whose
-    answer did not come: where it was stored, this is the draft of a change of that mark. Returns
+    answer did not come: where it was stored, this is the draft of a change of that mark. So it is
+    *beside* a mark that another window saved, once the page has been told of that one. Returns
     None, or the sequence of the draft that stands where that is another than *sequence*: this one
     was ignored, or is kept under it.
     A draft of a first mark shows that its teacher is at work and lengthens the lease. One of a
@@ -72,7 +74,7 @@ def save_draft(
             _("The lead has returned this response for re-marking. Your input is kept as a draft."),
             code="returned",
         )
-    version = _drafted_version(slot, teacher, based_on_version, unconfirmed, now)
+    version = _drafted_version(slot, teacher, based_on_version, unconfirmed, beside, now)
     known = {"version": version, "rubric": rubric_code(slot.answer)}
     kept, stands = {**content, **known}, sequence
     while not write_draft(slot, teacher, stands, kept):
@@ -85,7 +87,7 @@ def save_draft(
 
 
 def _drafted_version(
-    slot: Slot, teacher: User, shown: int, unconfirmed: UUID | None, now: datetime
+    slot: Slot, teacher: User, shown: int, unconfirmed: UUID | None, beside: bool, now: datetime
 ) -> int:
     """The version of the own mark that is changed by a page that has *shown* one, 0 for none.
 
@@ -93,7 +95,8 @@ def _drafted_version(
     """
     if slot.marked:
         stored = _own_version(slot)
-        if shown == stored or (shown == stored - 1 and _is_current(slot, unconfirmed)):
+        follows = shown == stored - 1 and _is_current(slot, unconfirmed)
+        if shown == stored or follows or (beside and shown < stored):
             return stored
     elif shown == 0 and renew(slot, teacher, now=now):
         return 0

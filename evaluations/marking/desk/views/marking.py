@@ -214,6 +214,7 @@ def draft(request: MemberRequest, answer_id: UUID) -> HttpResponse:
     kept["leaving"] = request.POST.get("leaving") == "yes"
     if request.POST.get("unconfirmed") == "yes":  # a save whose answer did not come
         kept["unconfirmed"] = at_hand(request, "key")
+    kept["beside"] = request.POST.get("beside") == "yes"  # the page knows of another mark by now
     newer = save_draft(slot, request.user, **kept, now=now)
     if newer is not None:
         return HttpResponse(str(newer), status=409, content_type="text/plain")

@@ -123,6 +123,27 @@ def test_what_is_typed_after_a_save_whose_answer_was_lost_changes_that_mark(
     assert (shown.version, Mark.objects.get()) == (1, saved)
 
 
+def test_what_stands_in_a_window_beside_a_mark_saved_in_another_is_the_draft_of_a_change(
+    teacher: User, other_teacher: User
+) -> None:
+    (answer,) = answers_of(small_round([teacher, other_teacher], window_minutes=15))
+    slot = held_slot(answer, teacher)
+    typed = {"points": ["3", "1", "1"], "comment": "in the second window"}
+    for version, points in ((0, ["1", "1", "1"]), (1, ["2", "1", "1"])):
+        give(answer, teacher, points, based_on_version=version)
+        slot.refresh_from_db()
+        with pytest.raises(Conflict):
+            save_draft(slot, teacher, sequence=5, content=typed, based_on_version=version, now=NOW)
+        assert Draft.objects.count() == 0, "it may have been sent before the save"
+        save_draft(
+            slot, teacher, sequence=5, content=typed, based_on_version=version, beside=True, now=NOW
+        )
+        shown = desk_item(slot, teacher)
+        assert (shown.given.comment, shown.version) == ("in the second window", version + 1)
+        assert shown.saved and shown.saved.points == tuple(points)
+        Draft.objects.all().delete()
+
+
 def test_a_change_is_drafted_also_when_it_can_no_longer_be_saved(
     teacher: User, other_teacher: User
 ) -> None:
