@@ -25,6 +25,7 @@ from evaluations.models import (
     Run,
 )
 from evaluations.models.vocabulary import AnswerRole, RoundStatus
+from evaluations.reading.selectors.repaired_keys import of_run_to_score_again
 from evaluations.statistics.calibration import JudgedMark, calibration
 from evaluations.statistics.rows import ModelCondition
 from evaluations.statistics.sample_plan import Stratum, widths
@@ -150,13 +151,16 @@ def rows_of(run: Run, judge: Judge | None, rounds: Collection[int] = ()) -> list
 
 
 def objective_rates(run: Run) -> dict[Subject, float]:
-    """Return the scoring rate (0 to 1) of the objective answers of *run* by subject, strict."""
+    """Return the scoring rate (0 to 1) of the objective answers of *run* by subject, strict.
+
+    Without those whose key was repaired after they were scored, as in reports.
+    """
     scored = Response.objects.filter(
         run=run,
         question__part=Part.OBJECTIVE,
         question__status=ItemStatus.ACTIVE,
         strict_score__points__isnull=False,
-    )
+    ).exclude(pk__in=of_run_to_score_again(run))
     sums = scored.order_by().values_list("question__subject")
     rates = sums.annotate(points=Sum("strict_score__points"), full=Sum("strict_score__full"))
     return {

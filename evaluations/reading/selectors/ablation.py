@@ -20,6 +20,7 @@ from evaluations.reading.rules.scoring.ablation import (
     steps_of,
 )
 from evaluations.reading.rules.scoring.objective import has_key, wrong_without_key
+from evaluations.reading.selectors.repaired_keys import of_run_to_score_again
 from evaluations.runs.rules.option_order import as_printed
 from evaluations.statistics.policies import Policy, published_rules
 from questions.rules.vocabulary import ItemStatus, Part
@@ -153,7 +154,10 @@ def _responses(run: Run) -> list[dict[str, Any]]:
 
 
 def _scores(run: Run, policy: Policy) -> dict[int, Evidence]:
-    """Return the current score of each response under *policy*, with the letters of the bank."""
+    """Return the current score of each response under *policy*, with the letters of the bank.
+
+    One by a key that was repaired since is no score, as in reports.
+    """
     score = Response.score_field(policy)
     rows = Response.objects.filter(run=run, **{f"{score}__isnull": False})
     columns = ("answers", "outcome", "method", "pattern", "spans")
@@ -167,6 +171,9 @@ def _scores(run: Run, policy: Policy) -> dict[int, Evidence]:
         printed = as_printed(answers, letters, order)
         used = _published(key, original) if policy is Policy.PUBLISHED else repaired or key
         found[response] = Evidence(printed, outcome, points, method, pattern, spans, tuple(used))
+    if policy is Policy.STRICT:
+        for response in of_run_to_score_again(run):
+            found.pop(response, None)
     return found
 
 

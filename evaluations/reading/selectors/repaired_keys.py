@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from evaluations.models import Response
+from evaluations.models import Response, Run
 from questions.selectors.repaired_keys import RepairedKey, repaired_keys
 
 
@@ -26,3 +26,10 @@ def to_score_again(dataset: str) -> set[int]:
     """Return the responses of *dataset* whose key was repaired after they were scored."""
     responses = Response.objects.filter(question__task__dataset__slug=dataset)
     return scored_by_another_key(responses, repaired_keys(None, dataset))
+
+
+def of_run_to_score_again(run: Run) -> set[int]:
+    """Return the responses of *run* whose key was repaired after they were scored."""
+    return scored_by_another_key(
+        Response.objects.filter(run=run), repaired_keys(None, run.dataset.slug)
+    )

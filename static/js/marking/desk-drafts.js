@@ -65,8 +65,10 @@ export function sayAbove(sentence, text = "", way = "") {
   marks().querySelector(".points").before(said);
 }
 
-// Refused, and kept by the server as it says.
-const KEPT = ["rubric_changed", "returned", "round_closed"];
+// Refused, and kept by the server as its sentence says: all of it, or comment and flags.
+const WHOLE = ["returned", "round_closed"];
+const KEPT = [...WHOLE, "rubric_changed"];
+const clock = () => new Date().toLocaleTimeString("en-GB");
 
 // The rubric was replaced, the mark returned, the round closed, or the response is somebody else's now. False for any
 // other refusal.
@@ -152,7 +154,8 @@ async function became(answer, text, form) {
   state.dirty = !lasting;
   state.lost = lasting && !KEPT.includes(refusalCode(text)); // it is kept nowhere: who closes the page is asked
   if (isBusy()) return; // the save that is being sent contains all of it
-  show("failed", lasting ? form.dataset.draftRefused : form.dataset.draftFailed);
+  if (lasting && WHOLE.includes(refusalCode(text))) show("draft", form.dataset.kept.replace("%time%", clock()));
+  else show("failed", lasting ? form.dataset.draftRefused : form.dataset.draftFailed);
   if (loggedOut) await waitForLogin(renewed);
   else if (lasting && !sayWayOn(refusalCode(text), refusal(text))) explain({ status: answer.status, responseText: text });
   else later(patience(state.failures++));

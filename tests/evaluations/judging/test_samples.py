@@ -267,7 +267,8 @@ def check_report(sample: MarkingSample, client: Client) -> None:
     subjects = [row for row in report.rows if row.key["subject"] != "ALL"]
     assert sum(row.figures["total"].n for row in subjects) == figure.n
     together = sum(row.figures["total"].value or 0 for row in subjects)
-    assert together == pytest.approx(figure.value, rel=0.02)
+    # Each subject has an estimate of its own, from few marks.
+    assert together == pytest.approx(figure.value, rel=0.05)
     printed = io.StringIO()
     options = ["--dataset", "exam", "--marker", "estimate:teachers", "--format", "json"]
     call_command("report", "converted", *options, stdout=printed)

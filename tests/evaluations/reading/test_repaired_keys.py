@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from evaluations.facts.params import ReportParams
+from evaluations.judging.sampling.selectors import objective_rates
 from evaluations.models import ObjectiveScore
+from evaluations.reading.rules.scoring.ablation import Reason
+from evaluations.reading.selectors.ablation import ablation
 from evaluations.reading.selectors.repaired_keys import to_score_again
 from evaluations.reading.services.rescoring import rescore
 from evaluations.reading.services.scoring import score_responses
@@ -44,10 +47,15 @@ def test_earlier_answers_are_scored_by_the_repaired_key(curator: User) -> None:
     problem = repair(question, curator, Repair(answer_key=("B",)))
     assert points("strict") == [(None, "key_repaired")]
     assert points("published") == [(0, "")]
+    compared = ablation(run)
+    assert (compared.published, compared.strict) == ((0, 6), (0, 0)), "nor here is it wrong"
+    assert [step.reason for one in compared.items for step in one.steps] == [Reason.UNSCORED]
+    assert objective_rates(run) == {}
     report = rescore("strict")
     rescore("published")
     assert (report.scored, report.outcomes) == (1, {"correct": 1})
     assert (points("strict"), points("published")) == ([(6, "")], [(0, "")])
+    assert (ablation(run).strict, set(objective_rates(run).values())) == ((6, 6), {1.0})
     decide(problem, Decision.KEEP, "no, A", acting_user=curator)
     assert points("strict") == [(None, "key_repaired")]
     rescore("strict")

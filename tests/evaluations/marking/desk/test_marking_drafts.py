@@ -140,7 +140,8 @@ def test_what_stands_in_a_window_beside_a_mark_saved_in_another_is_the_draft_of_
         )
         shown = desk_item(slot, teacher)
         assert (shown.given.comment, shown.version) == ("in the second window", version + 1)
-        assert shown.saved and shown.saved.points == tuple(points)
+        assert shown.saved
+        assert shown.saved.points == tuple(points)
         Draft.objects.all().delete()
 
 
