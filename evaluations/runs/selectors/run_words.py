@@ -36,7 +36,8 @@ PAUSES: Mapping[str, Promise | str] = {
     ),
     P.SPENDING_CAP: _(
         "The spending cap of this installation is reached: the next call could cost more than is "
-        "left. An operator can raise the cap on the page Spending; then resume."
+        "left. Resume once an operator has raised the cap on the page Spending or, for a cap per "
+        "month, a new month (UTC) has begun."
     ),
     P.BY_PERSON: _("The run was paused by a person. No data is lost. Resume it to go on."),
     P.ENDPOINT_DOWN: _("The endpoint does not respond. It is retried every minute."),
