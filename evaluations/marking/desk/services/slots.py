@@ -14,6 +14,7 @@ from evaluations.marking.desk.selectors.queue import (
     for_whom,
     free_for,
     going,
+    on_sheet,
     passed,
     slots_left_to,
 )
@@ -213,9 +214,9 @@ def asked_for_again(
 def renew(slot: Slot, teacher: User, *, now: datetime) -> bool:
     """Lengthen the lease of a teacher who is still at work; True when the slot is still theirs.
 
-    What is held for longer already, on a sheet, stays so.
+    What is on a sheet that has not ended stays there, until it ends.
     """
     until = now + timedelta(minutes=slot.answer.round.lease_minutes)
     held = Slot.objects.filter(~passed(now), pk=slot.pk, holder=teacher, marked=False)
-    shorter = held.filter(Q(lease_until=None) | Q(lease_until__lt=until))
+    shorter = held.filter(Q(lease_until=None) | Q(lease_until__lt=until) & ~on_sheet(teacher, now))
     return shorter.update(lease_until=until, **NOT_PASSED) == 1 or held.exists()

@@ -89,6 +89,24 @@ def test_a_sheet_holds_the_next_of_the_queue_and_the_desk_goes_on_after_them(
     assert (entry.actor, entry.detail["responses"]) == (teacher, 3)
 
 
+def test_a_draft_at_the_desk_takes_no_response_off_its_sheet(
+    made: MarkingRound, teacher: User
+) -> None:
+    """A lease that outlasts the sheet lengthened what was on it, and another sheet was given."""
+    MarkingRound.objects.update(lease_minutes=14 * 1440, sheet_responses=3)
+    made.refresh_from_db()
+    sheet = taken(made, teacher, 3)
+    slots = list(slots_on(sheet, NOW).select_related("answer__round", "answer__rubric"))
+    for slot in slots:
+        save_draft(slot, teacher, sequence=1, content={"comment": "so far"}, now=NOW)
+    assert slots_on(sheet, NOW).count() == 3
+    with pytest.raises(Refusal):
+        taken(made, teacher, 1)
+    after = sheet.held_until + timedelta(minutes=1)
+    save_draft(slots[0], teacher, sequence=2, content={"comment": "later"}, now=after)
+    assert Slot.objects.get(pk=slots[0].pk).lease_until > after + timedelta(days=13)
+
+
 def test_two_sheets_of_one_day_are_two(made: MarkingRound, teacher: User) -> None:
     first, second = taken(made, teacher, 1), taken(made, teacher, 2)
     assert (len(on(first)), len(on(second))) == (1, 2)
