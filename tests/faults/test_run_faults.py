@@ -298,10 +298,10 @@ def test_a_long_run_leaks_nothing(site: Site) -> None:
         while status_of(run) != FINISHED:
             assert time.monotonic() < deadline, done
             done = Job.objects.filter(run=run, status="done").count()
+            now = time.monotonic()
             for pid in processes_of_pool(worker):
                 opened = Counter(descriptors_of(pid))
                 calls = opened.pop(f"port {server.port}", 0)
-                now = time.monotonic()
                 samples.append(Sample(now, done, memory_of(pid), calls, opened.total()))
             time.sleep(0.5)
         check(run, server, 4800)
@@ -313,9 +313,11 @@ def test_a_long_run_leaks_nothing(site: Site) -> None:
     # A process keeps its connections to the endpoint, as many as it has had calls in flight. That
     # is what grows during a run, up to the limit of the endpoint; everything else stays level.
     assert max(one.calls for one in samples) <= 32
-    # A thread that first works late opens a connection to the database, which is three files.
-    peaks = [max(one.others for one in part) for part in (early, late)]
-    assert peaks[1] <= peaks[0] + 2 * 3, peaks
+    # A connection that is opened and closed while this process waits for a core is one of them, so
+    # single peaks say nothing. A thread that first works late opens a connection to the database,
+    # which is three files.
+    levels = [statistics.median(most_others(part)) for part in (early, late)]
+    assert levels[1] <= levels[0] + 2 * 3, levels
     rate = (late[-1].done - late[0].done) / (late[-1].at - late[0].at)
     print(f"{rate:.0f} items a second on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     assert not FULL or rate >= 50, rate
@@ -332,6 +334,14 @@ class Sample(NamedTuple):
     memory: int
     calls: int
     others: int
+
+
+def most_others(samples: list[Sample]) -> list[int]:
+    """At each time, the other descriptors of the process that has most."""
+    by_time: dict[float, int] = {}
+    for one in samples:
+        by_time[one.at] = max(one.others, by_time.get(one.at, 0))
+    return list(by_time.values())
 
 
 def processes_of_pool(worker: Process) -> list[int]:
