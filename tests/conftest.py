@@ -65,15 +65,16 @@ class _Raises(logging.Handler):
 logging.getLogger("evaluations.marking.services.finalizing").addHandler(_Raises())
 
 # Not run on a second database: tests that use none, interfaces, which call the same services and
-# selectors, and areas that read and write in plain ways, but for what happens at the same moment.
-# That reports read the same from either is asked by evaluations/facts.
+# selectors, and areas that read and write in plain ways, but for what happens at the same moment
+# and for searches. That reports read the same from either is asked by evaluations/facts.
 DATABASE = frozenset({"db", "transactional_db", "live_server"})
 INTERFACES = re.compile(r"/(views|api)/|_(pages?|api)\.py$")
 PLAIN = re.compile(
-    r"/(capability|imports|judging|reading|reports|suggesting)/"
-    r"|/test_(demo|exports|images|outages|reply_states|round_counts)\.py$"
+    r"/(accounts|capability|imports|judging|questions|reading|reports|suggesting)/"
+    r"|/test_(commands_run_model|demo|exports|images|keys_shown|outages|reply_states)\.py$"
+    r"|/test_(round_counts|runs_endpoints|runs_keys|runs_planning|runs_starting)\.py$"
 )
-AT_ONCE = re.compile(r"_(bytes|kill|meanwhile|races)\.py$")
+AGAIN = re.compile(r"_(at_once|bytes|import_jobs|kill|list|meanwhile|races|rows|search)\.py$")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -88,7 +89,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         used = DATABASE & set(getattr(item, "fixturenames", ()))
         pure = not used and item.get_closest_marker("django_db") is None
         file = item.path.as_posix()
-        plain = PLAIN.search(file) and not AT_ONCE.search(file)
+        plain = PLAIN.search(file) and not AGAIN.search(file)
         plain = plain or INTERFACES.search(file)
         if pure or plain or of_all or item.get_closest_marker("shareddata"):
             item.add_marker(pytest.mark.once)
