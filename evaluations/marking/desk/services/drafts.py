@@ -50,8 +50,8 @@ def save_draft(
 
     *based_on_version* is the version of the own mark that the page showed, 0 for none, *rubric*
     the code of the rubric that it showed. *unconfirmed* is the key of a save of the page whose
-    answer did not come: where it was stored, this is the draft of a change of that mark. So it is
-    *beside* a mark that another window saved, once the page has been told of that one. Returns
+    answer did not come: where it was stored, this is the draft of a change of that mark. With
+    *beside* the page knows that another window saved a mark, and it changes that one. Returns
     None, or the sequence of the draft that stands where that is another than *sequence*: this one
     was ignored, or is kept under it.
     A draft of a first mark shows that its teacher is at work and lengthens the lease. One of a
