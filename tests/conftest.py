@@ -99,7 +99,6 @@ def pytest_collection_finish() -> None:
     """Leave what is loaded by now to no later garbage collection: each would look through all."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

@@ -403,6 +403,7 @@ def test_every_route_has_its_row() -> None:
     assert set(ROUTES) - ELSEWHERE == set(TABLE), "a route without a decision, or a row too many"
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("who", CAST)
 def test_who_is_let_in(who: str, request: pytest.FixtureRequest) -> None:
     """Each request is undone, and the next begins with the same cookies."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 import time
 from collections import Counter
 from decimal import Decimal
@@ -10,9 +13,13 @@ from typing import Any
 
 import pytest
 
+from evaluations.reading.services.gold_check import check_golds
 from gradeapp.accounts.models import User
 from questions.importers.records import HumanRateRecord
-from questions.models import HumanRate, Knowledge, LabelRevision, Question
+from questions.models import HumanRate, ItemProblem, Knowledge, LabelRevision, Question
+from questions.rules.vocabulary import ItemStatus, ProblemCode
+from questions.selectors.bank import by_place
+from questions.services.exports import export_csv
 from questions.services.human_rates import GivenRate, add_rate, correct_rate
 from questions.services.imports import ImportReport, import_questions
 from questions.services.labels import set_labels
@@ -209,12 +216,35 @@ def test_the_modal_follows_a_changed_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.shareddata
-def test_all_published_levels_are_those_of_the_rates(shared_data: Path) -> None:
+def test_the_published_benchmark(shared_data: Path) -> None:
+    """Levels are those of the rates, also in the file; of all keys one is no letter of its item."""
     report = import_questions("agibench", shared_data / "agibench")
     assert (report.read, report.new, report.refused) == (927, 927, 0)
     origins = Question.objects.values_list("label__difficulty", "label__origins__difficulty")
     assert {origin for _, origin in origins} == {"derived"}
     assert Counter(level for level, _ in origins) == {1: 240, 2: 203, 3: 322, 4: 136, 5: 26}
+    in_file()
     again = import_questions("agibench", shared_data / "agibench")
     assert (again.new, again.same, again.changed) == (0, 927, 0)
     assert rows() == (927, 927)
+    (found,) = check_golds("agibench").datasets
+    assert {f"{one.task} {one.question}" for one in found.failed} == {"agibench 595"}
+    (held,) = ItemProblem.objects.filter(code=ProblemCode.GOLD_UNREAD)
+    assert held.question.status == ItemStatus.QUARANTINED
+
+
+def in_file() -> None:
+    """The CSV has all labels with their origin, and the human rate."""
+    out = io.BytesIO()
+    made = export_csv(by_place(), out, {})
+    lines = list(csv.DictReader(io.StringIO(out.getvalue().decode("utf-8-sig"), newline="")))
+    assert made["rows"] == len(lines) == 927
+    assert made["sha256"] == hashlib.sha256(out.getvalue()).hexdigest()
+    levels = {"80": 1, "60": 2, "40": 3, "20": 4, "0": 5}
+    for line in lines:
+        rate = float(line["human_rate"]) * 100
+        level = next(value for low, value in levels.items() if rate >= float(low))
+        assert line["difficulty"] == str(level)
+        assert line["difficulty_origin"] == "derived"
+        assert line["knowledge"]
+        assert line["ability_branch_origin"] == "published"

@@ -9,34 +9,43 @@ import itertools
 import json
 import tempfile
 from collections import Counter
+from decimal import Decimal as D
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from django.test import TestCase
+from django.urls import reverse
 
 from evaluations.facts.params import ReportParams
 from evaluations.imports.services.answer_imports import AnswerImportReport, import_answers
+from evaluations.marking.monitoring.rules.tolerance_simulator import Setting, simulate
+from evaluations.marking.monitoring.selectors.tolerance_simulator import marked_twice
 from evaluations.models import (
     Extraction,
     FinalMark,
     Judgement,
     Mark,
+    MarkingRound,
     ObjectiveScore,
     Response,
     Run,
 )
 from evaluations.reading.selectors.ablation import ablation
+from evaluations.reading.services.gold_check import check_golds
 from evaluations.reports.selectors.export_tables import export_table
 from evaluations.reports.selectors.reports import build_report
+from evaluations.schemes import Scheme
 from evaluations.statistics.figure import Figure, Report
 from evaluations.statistics.gaokao_750 import STREAMS, WEIGHTS
+from gradeapp.accounts.roles import Role
 from gradeapp.common.refusals import BadInput
-from questions.models import ImportBatch, Question, QuestionRevision
-from questions.rules.vocabulary import Part
+from questions.models import ImportBatch, ItemProblem, Question, QuestionRevision
+from questions.rules.vocabulary import Part, ProblemCode
 from questions.services.imports import ImportReport, import_questions
-from tests.conftest import SHARED_DATA
+from tests.conftest import SHARED_DATA, logged_in
+from tests.factories import make_user
 
 pytestmark = [
     pytest.mark.shareddata,
@@ -157,6 +166,17 @@ TOTALS = [
 ]
 
 
+def published_pairs() -> list[tuple[float, float, float]]:
+    """Both marks and the full marks of each answer that two teachers marked, once an index."""
+    pairs = {}
+    for file in sorted((SHARED_DATA / "human-marks").glob("*.json")):
+        for row in json.loads(file.read_text("utf-8"))["example"]:
+            marks = row["correction_score"]
+            if len(marks) == 2 and None not in marks:
+                pairs.setdefault((file.name, row["index"]), (*marks, row["score"]))
+    return list(pairs.values())
+
+
 class PublishedFigures(TestCase):
     questions: ImportReport
     results: AnswerImportReport
@@ -219,6 +239,30 @@ class PublishedFigures(TestCase):
             again = import_answers("gaokao-bench", path)
             assert (again.responses, again.marks, again.judgements, again.unmatched) == (0, 0, 0, 0)
         assert [table.objects.count() for table in tables] == before
+
+    def test_the_marks_replayed_ask_for_the_third_marks_that_the_data_say(self) -> None:
+        """Counted in the files apart from our code: pairs whose difference is above tolerance."""
+        made = MarkingRound.objects.get(published=True)
+        responses = marked_twice(made)
+        pairs = published_pairs()
+        assert len(responses) == len(pairs) == 862
+        share = Setting(share=D("0.1"), step=D("0.5"))
+        found = simulate(responses, Scheme.MEAN, share)
+        assert found.beyond == sum(abs(a - b) > full / 10 for a, b, full in pairs)
+        at_least_one = Setting(share=D("0.1"), points=D(1), step=D("0.5"))
+        found = simulate(responses, Scheme.MEAN, at_least_one)
+        assert found.beyond == sum(abs(a - b) > max(1, full / 10) for a, b, full in pairs)
+        assert found.beyond == simulate(responses, Scheme.MEAN, Setting(own=True)).beyond
+        assert found.known == found.pairs - found.beyond
+        page = logged_in(make_user(Role.LEAD)).get(
+            reverse("monitoring:tolerance", args=[made.public_id]), {"at": "10"}
+        )
+        assert page.context["chosen"].outcome == found
+
+    def test_every_published_key_scores(self) -> None:
+        (found,) = check_golds("gaokao-bench").datasets
+        assert not found.failed
+        assert not ItemProblem.objects.filter(code=ProblemCode.GOLD_UNREAD).exists()
 
     def test_files_under_each_others_names_are_refused_whole(self) -> None:
         """As objects that name their task, and as lists of the first release, which do not."""

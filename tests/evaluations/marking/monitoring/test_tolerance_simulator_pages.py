@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal as D
-from pathlib import Path
 
 import pytest
 from django.urls import reverse
 
-from evaluations.imports.services.answer_imports import import_answers
-from evaluations.marking.monitoring.rules.tolerance_simulator import Setting, simulate
 from evaluations.marking.monitoring.selectors.tolerance_simulator import marked_twice
 from evaluations.models import MarkingRound
 from evaluations.schemes import Scheme
 from gradeapp.accounts.models import User
-from questions.services.imports import import_questions
 from tests.conftest import logged_in
 from tests.evaluations.marking.rounds.test_judge_checks import judges
 from tests.evaluations.marking_world import answers_of, claimed, give, planned_pair, small_round
@@ -91,38 +86,3 @@ def test_a_round_without_pairs_says_so(teacher: User, other_teacher: User, lead:
     made = small_round([teacher, other_teacher])
     page = logged_in(lead).get(reverse("monitoring:tolerance", args=[made.public_id]))
     assert "No response has two marks yet" in page.text
-
-
-@pytest.mark.shareddata
-def test_the_published_marks_replayed_ask_for_the_third_marks_that_the_data_say(
-    shared_data: Path, lead: User
-) -> None:
-    """Counted in the files apart from our code: pairs whose difference is above the tolerance."""
-    import_questions("gaokao-bench", shared_data / "gaokao-bench")
-    import_answers("gaokao-bench", shared_data / "human-marks")
-    responses = marked_twice(MarkingRound.objects.get(published=True))
-    pairs = published_pairs(shared_data / "human-marks")
-    assert len(responses) == len(pairs) == 862
-    share = Setting(share=D("0.1"), step=D("0.5"))
-    found = simulate(responses, Scheme.MEAN, share)
-    assert found.beyond == sum(abs(a - b) > full / 10 for a, b, full in pairs)
-    at_least_one = Setting(share=D("0.1"), points=D(1), step=D("0.5"))
-    found = simulate(responses, Scheme.MEAN, at_least_one)
-    assert found.beyond == sum(abs(a - b) > max(1, full / 10) for a, b, full in pairs)
-    assert found.beyond == simulate(responses, Scheme.MEAN, Setting(own=True)).beyond
-    assert found.known == found.pairs - found.beyond
-    page = logged_in(lead).get(
-        reverse("monitoring:tolerance", args=[MarkingRound.objects.get().public_id]), {"at": "10"}
-    )
-    assert page.context["chosen"].outcome == found
-
-
-def published_pairs(folder: Path) -> list[tuple[float, float, float]]:
-    """Both marks and the full marks of each answer that two teachers marked, once an index."""
-    pairs = {}
-    for file in sorted(folder.glob("*.json")):
-        for row in json.loads(file.read_text("utf-8"))["example"]:
-            marks = row["correction_score"]
-            if len(marks) == 2 and None not in marks:
-                pairs.setdefault((file.name, row["index"]), (*marks, row["score"]))
-    return list(pairs.values())
