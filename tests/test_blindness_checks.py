@@ -247,14 +247,16 @@ def test_a_check_at_hand_is_given_again_when_its_first_is_returned(
     assert own_progress(teacher, made, later(15)).total == before - to_others
 
 
-@pytest.mark.parametrize("then", ["puts all aside", "marks the first alone", "marks all"])
 @pytest.mark.parametrize(
-    ("shown", "event"),
+    ("shown", "event", "then"),
     [
-        ("put aside", "first to the same"),
-        ("put aside", "first to others"),
-        ("marked", "all to the same"),
-        ("at hand", "new rubric"),
+        ("put aside", "first to the same", "puts all aside"),
+        ("put aside", "first to the same", "marks the first alone"),
+        ("put aside", "first to others", "marks all"),
+        ("marked", "all to the same", "puts all aside"),
+        ("marked", "all to the same", "marks the first alone"),
+        ("at hand", "new rubric", "marks the first alone"),
+        ("at hand", "new rubric", "marks all"),
     ],
 )
 def test_a_check_that_was_shown_comes_again_where_a_response_would(
