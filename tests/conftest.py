@@ -64,9 +64,6 @@ class _Raises(logging.Handler):
 # What is only logged in production, so that other responses go on, fails a test.
 logging.getLogger("evaluations.marking.services.finalizing").addHandler(_Raises())
 
-# The longest ones come first: one of them at the end would run while the other workers wait.
-LONGEST = frozenset({"test_round_of_sixty.py", "test_bench.py"})
-
 # Not run on a second database: tests that use none, interfaces, which call the same services and
 # selectors, and areas that read and write in plain ways, but for what happens at the same moment
 # and for searches. That reports read the same from either is asked by evaluations/facts.
@@ -81,12 +78,11 @@ AGAIN = re.compile(r"_(at_once|bytes|import_jobs|kill|list|meanwhile|races|rows|
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest tests first, and mark what need not run on a second database.
+    """Mark what need not run on a second database.
 
     What uses no database, interfaces, plain areas, whole benchmarks, and the tests of the project
     as a whole (routes, words, sizes, docs), but not the migrations.
     """
-    items.sort(key=lambda item: item.path.name not in LONGEST)
     root = Path(__file__).parent
     for item in items:
         of_all = item.path.parent == root and item.path.name != "test_migrations.py"
