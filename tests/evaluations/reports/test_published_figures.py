@@ -261,6 +261,7 @@ class PublishedFigures(TestCase):
 
     def test_every_published_key_scores(self) -> None:
         (found,) = check_golds("gaokao-bench").datasets
+        assert found.items == 1781
         assert not found.failed
         assert not ItemProblem.objects.filter(code=ProblemCode.GOLD_UNREAD).exists()
 

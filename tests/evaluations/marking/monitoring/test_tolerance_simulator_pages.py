@@ -1,4 +1,4 @@
-"""The page of the simulator, and the published marks replayed as a round."""
+"""The page of the simulator; reports/test_published_figures.py replays the published marks."""
 
 from __future__ import annotations
 
